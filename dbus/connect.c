@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The hard thing here is what is not done: on a direct connection there is no Hello, no Subscribe and no match on a
+ * sender, because the other end of the socket is the manager itself. */
+
+#include "connect.h"
+
+#include <string.h>
+
+#include "error.h"
+
+/* A D-Bus address wants everything but these as %XX. */
+static char *escape_address(const char *path)
+{
+        GString *escaped = g_string_new(NULL);
+
+        for (const char *p = path; *p; p++)
+                if (g_ascii_isalnum(*p) || strchr("-_/.\\*", *p))
+                        g_string_append_c(escaped, *p);
+                else
+                        g_string_append_printf(escaped, "%%%02x", (unsigned char)*p);
+        return g_string_free(escaped, FALSE);
+}
+
+static int open_direct(const char *socket_path, sd_bus **ret_bus)
+{
+        g_autoptr(sd_bus) bus = NULL;
+        g_autofree char *escaped = escape_address(socket_path);
+        g_autofree char *address = g_strconcat("unix:path=", escaped, NULL);
+        int r = sd_bus_new(&bus);
+
+        if (r < 0)
+                return r;
+        r = sd_bus_set_address(bus, address);
+        if (r < 0)
+                return r;
+        r = sd_bus_start(bus);
+        if (r < 0)
+                return r;
+
+        *ret_bus = g_steal_pointer(&bus);
+        return 0;
+}
+
+bool connect_direct(const char *socket_path, sd_bus **ret_bus, GError **error)
+{
+        int r = open_direct(socket_path, ret_bus);
+
+        if (r < 0) {
+                g_set_error(error, DBUS_ERROR, DBUS_ERROR_UNREACHABLE, "no manager at %s: %s", socket_path, g_strerror(-r));
+                return false;
+        }
+        return true;
+}
+
+bool connect_system_bus(sd_bus **ret_bus, GError **error)
+{
+        int r = sd_bus_open_system(ret_bus);
+
+        if (r < 0) {
+                g_set_error(error, DBUS_ERROR, DBUS_ERROR_UNREACHABLE, "no system bus: %s", g_strerror(-r));
+                return false;
+        }
+        return true;
+}

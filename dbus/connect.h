@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Connections to a manager. Directly, through the socket that a manager keeps for root or its own user (no bus daemon
+ * in between: faster, and there also where no bus runs), or over the system bus, where polkit decides. */
+
+#include <glib.h>
+#include <stdbool.h>
+#include <systemd/sd-bus.h>
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(sd_bus, sd_bus_close_unref)
+
+bool connect_direct(const char *socket_path, sd_bus **ret_bus, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+bool connect_system_bus(sd_bus **ret_bus, GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The methods of a manager that we use, each as one call that is under way until its reply, its deadline
+ * (SYSTEMD_BUS_TIMEOUT, 25 s) or the end of the connection. Dropping the call cancels it: its handler does not run. */
+
+#include <glib.h>
+#include <stdbool.h>
+#include <systemd/sd-bus.h>
+
+#include "units/property.h"
+
+#define MANAGER_DESTINATION "org.freedesktop.systemd1"
+#define MANAGER_PATH "/org/freedesktop/systemd1"
+#define MANAGER_INTERFACE "org.freedesktop.systemd1.Manager"
+
+typedef struct ManagerCall ManagerCall;
+
+/* The error is NULL when the manager did it; the reply is the message that said so, NULL on failure. Both are borrowed.
+ * The handler may drop its own call. */
+typedef void (*ManagerReply)(sd_bus_message *reply, const GError *error, void *userdata);
+
+typedef struct {
+        sd_bus *bus;         /* borrowed */
+        ManagerReply handler; /* NULL: nobody asks */
+        void *userdata;
+} ManagerCaller;
+
+/* A service or scope and, in the same call, the slice around it; the slice may be NULL. */
+ManagerCall *manager_start_transient(ManagerCaller caller, const char *unit, const PropertyList *properties,
+                                     const char *slice, const PropertyList *slice_properties);
+ManagerCall *manager_stop_unit(ManagerCaller caller, const char *unit);
+ManagerCall *manager_kill_unit(ManagerCaller caller, const char *unit, int signal);
+ManagerCall *manager_reset_failed(ManagerCaller caller, const char *unit);
+ManagerCall *manager_subscribe(ManagerCaller caller);
+ManagerCall *manager_list_units(ManagerCaller caller, const char *const *patterns);
+ManagerCall *manager_get_all(ManagerCaller caller, const char *path, const char *interface);
+
+/* Reads the reply of manager_list_units: names of the units that are loaded. */
+bool manager_read_unit_names(sd_bus_message *reply, GPtrArray **ret_names, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+void manager_call_free(ManagerCall *call);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(ManagerCall, manager_call_free)

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What the manager last said of a unit. One table names the properties that we care about and where they go; the same
+ * table reads a PropertiesChanged signal and the answer of GetAll. */
+
+#include <glib.h>
+#include <stdint.h>
+#include <systemd/sd-bus.h>
+
+typedef struct {
+        char *load_state;   /* NULL: never heard */
+        char *active_state; /* "activating", "active", "deactivating", "inactive", "failed" */
+        char *sub_state;
+        char *result;
+        char *control_group;
+        char *invocation_id; /* 32 hex digits; NULL unknown */
+        uint32_t main_pid;
+        int32_t exec_main_code;   /* CLD_…; 0: still running or never ran */
+        int32_t exec_main_status; /* exit code or signal */
+        uint64_t exec_main_exit_usec; /* monotonic; 0: not yet */
+        uint64_t net_in_bytes, net_out_bytes; /* UINT64_MAX: not counted */
+} UnitSnapshot;
+
+void unit_snapshot_init(UnitSnapshot *snapshot);
+void unit_snapshot_clear(UnitSnapshot *snapshot);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(UnitSnapshot, unit_snapshot_clear)
+
+/* Reads a{sv} at the message's position; what the table does not name is skipped. Negative errno as sd-bus. */
+int unit_snapshot_absorb(UnitSnapshot *snapshot, sd_bus_message *message);

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Watches are installed before the start call, so that nothing can happen unseen. PropertiesChanged carries the new
+ * values, so they are absorbed without asking again; where values may have been missed (a new connection, a reload)
+ * everything is read anew. On a bus the signals must be subscribed to and must come from the manager; on a direct
+ * connection both would be wrong (FACTS). */
+
+#include "watch.h"
+
+#include <string.h>
+
+#include "error.h"
+#include "manager.h"
+
+#define UNIT_PATH_PREFIX "/org/freedesktop/systemd1/unit"
+#define SERVICE_INTERFACE "org.freedesktop.systemd1.Service"
+#define SLICE_INTERFACE "org.freedesktop.systemd1.Slice"
+#define UNIT_INTERFACE "org.freedesktop.systemd1.Unit"
+
+typedef enum {
+        CALL_SUBSCRIBE,
+        CALL_START,
+        CALL_KILL,
+        CALL_GET_UNIT,
+        CALL_GET_SERVICE,
+        CALL_GET_SLICE,
+        CALL_STOP,
+        CALL_RESET,
+        _CALL_MAX,
+} CallSlot;
+
+typedef enum {
+        MATCH_PROPERTIES,
+        MATCH_JOB_REMOVED,
+        MATCH_UNIT_REMOVED,
+        MATCH_RELOADING,
+        MATCH_DISCONNECTED,
+        _MATCH_MAX,
+} MatchSlot;
+
+struct UnitWatch {
+        sd_bus *bus;
+        char *unit, *slice;
+        char *unit_path, *slice_path;
+        UnitWatchHandler handler;
+        void *userdata;
+        UnitState state;
+        ManagerCall *calls[_CALL_MAX];
+        sd_bus_slot *matches[_MATCH_MAX];
+        unsigned clears_pending;
+};
+
+static void news(UnitWatch *watch)
+{
+        watch->handler(watch->userdata);
+}
+
+static int on_properties(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
+{
+        UnitWatch *watch = userdata;
+        int r = sd_bus_message_skip(message, "s");
+
+        if (r >= 0)
+                r = unit_snapshot_absorb(&watch->state.snapshot, message);
+        if (r < 0)
+                unit_watch_refresh(watch); /* unreadable news are a reason to ask, not to fail */
+        news(watch);
+        return 0;
+}
+
+static int on_job_removed(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
+{
+        UnitWatch *watch = userdata;
+        const char *path = NULL, *unit = NULL, *result = NULL;
+        int r = sd_bus_message_read(message, "uoss", NULL, &path, &unit, &result);
+
+        /* The first job of our unit is the start job: nobody knows the name before. Its path may come later, with the
+         * reply. Stop jobs come after we have asked for them, when nobody reads this any more. */
+        if (r < 0 || strcmp(unit, watch->unit) != 0 || watch->state.job_result)
+                return 0;
+
+        watch->state.job_result = g_strdup(result);
+        news(watch);
+        return 0;
+}
+
+static int on_unit_removed(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
+{
+        UnitWatch *watch = userdata;
+        const char *unit = NULL;
+
+        if (sd_bus_message_read(message, "so", &unit, NULL) < 0 || strcmp(unit, watch->unit) != 0)
+                return 0;
+
+        watch->state.is_removed = true;
+        news(watch);
+        return 0;
+}
+
+static int on_reloading(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
+{
+        UnitWatch *watch = userdata;
+        int active = 0;
+
+        if (sd_bus_message_read(message, "b", &active) >= 0 && !active && watch->state.is_accepted)
+                unit_watch_refresh(watch);
+        return 0;
+}
+
+static int on_disconnected(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
+{
+        UnitWatch *watch = userdata;
+
+        watch->state.is_disconnected = true;
+        news(watch);
+        return 0;
+}
+
+static const struct {
+        const char *path; /* NULL: the unit's own */
+        const char *interface;
+        const char *member;
+        sd_bus_message_handler_t handler;
+        bool is_local; /* made by our own sd-bus, not sent by the manager */
+} signals[_MATCH_MAX] = {
+        [MATCH_PROPERTIES] = { NULL, "org.freedesktop.DBus.Properties", "PropertiesChanged", on_properties, false },
+        [MATCH_JOB_REMOVED] = { MANAGER_PATH, MANAGER_INTERFACE, "JobRemoved", on_job_removed, false },
+        [MATCH_UNIT_REMOVED] = { MANAGER_PATH, MANAGER_INTERFACE, "UnitRemoved", on_unit_removed, false },
+        [MATCH_RELOADING] = { MANAGER_PATH, MANAGER_INTERFACE, "Reloading", on_reloading, false },
+        [MATCH_DISCONNECTED] = { "/org/freedesktop/DBus/Local", "org.freedesktop.DBus.Local", "Disconnected", on_disconnected, true },
+};
+
+static void detach(UnitWatch *watch)
+{
+        for (size_t i = 0; i < _MATCH_MAX; i++)
+                watch->matches[i] = sd_bus_slot_unref(watch->matches[i]);
+        for (size_t i = 0; i < _CALL_MAX; i++)
+                g_clear_pointer(&watch->calls[i], manager_call_free);
+        watch->bus = sd_bus_unref(watch->bus);
+        watch->state.is_refreshing = false;
+}
+
+static ManagerCaller caller(UnitWatch *watch, ManagerReply handler)
+{
+        return (ManagerCaller){ .bus = watch->bus, .handler = handler, .userdata = watch };
+}
+
+/* One call of a kind at a time: a newer one takes the place of an older. */
+static void call_keep(UnitWatch *watch, CallSlot slot, ManagerCall *call)
+{
+        g_clear_pointer(&watch->calls[slot], manager_call_free);
+        watch->calls[slot] = call;
+}
+
+static void attach(UnitWatch *watch, sd_bus *bus)
+{
+        bool is_bus = sd_bus_is_bus_client(bus) > 0;
+
+        watch->bus = sd_bus_ref(bus);
+        watch->state.is_disconnected = false;
+        for (size_t i = 0; i < _MATCH_MAX; i++) {
+                const char *sender = is_bus && !signals[i].is_local ? MANAGER_DESTINATION : NULL;
+                const char *path = signals[i].path ?: watch->unit_path;
+                int r = sd_bus_match_signal_async(bus, &watch->matches[i], sender, path, signals[i].interface,
+                                                  signals[i].member, signals[i].handler, NULL, watch);
+
+                if (r < 0)
+                        watch->state.is_disconnected = true;
+        }
+        if (is_bus)
+                call_keep(watch, CALL_SUBSCRIBE, manager_subscribe(caller(watch, NULL)));
+}
+
+UnitWatch *unit_watch_new(sd_bus *bus, const char *unit, const char *slice, UnitWatchHandler handler, void *userdata)
+{
+        UnitWatch *watch = g_new0(UnitWatch, 1);
+
+        watch->unit = g_strdup(unit);
+        watch->slice = g_strdup(slice);
+        watch->handler = handler;
+        watch->userdata = userdata;
+        unit_snapshot_init(&watch->state.snapshot);
+        if (sd_bus_path_encode(UNIT_PATH_PREFIX, unit, &watch->unit_path) < 0 ||
+            sd_bus_path_encode(UNIT_PATH_PREFIX, slice, &watch->slice_path) < 0)
+                g_error("out of memory");
+
+        attach(watch, bus);
+        return watch;
+}
+
+void unit_watch_free(UnitWatch *watch)
+{
+        if (!watch)
+                return;
+        detach(watch);
+        unit_snapshot_clear(&watch->state.snapshot);
+        g_clear_error(&watch->state.start_error);
+        g_clear_error(&watch->state.clear_error);
+        g_free(watch->state.job_result);
+        free(watch->unit_path); /* sd-bus allocated these two */
+        free(watch->slice_path);
+        g_free(watch->unit);
+        g_free(watch->slice);
+        g_free(watch);
+}
+
+const UnitState *unit_watch_state(const UnitWatch *watch)
+{
+        return &watch->state;
+}
+
+static void on_started(sd_bus_message *reply, const GError *error, void *userdata)
+{
+        UnitWatch *watch = userdata;
+
+        if (error)
+                watch->state.start_error = g_error_copy(error);
+        else
+                watch->state.is_accepted = true;
+        news(watch);
+}
+
+void unit_watch_start(UnitWatch *watch, const PropertyList *unit, const PropertyList *slice)
+{
+        ManagerCaller starter = caller(watch, on_started);
+
+        call_keep(watch, CALL_START, manager_start_transient(starter, watch->unit, unit, watch->slice, slice));
+}
+
+void unit_watch_kill(UnitWatch *watch, int signal)
+{
+        if (!watch->state.is_disconnected)
+                call_keep(watch, CALL_KILL, manager_kill_unit(caller(watch, NULL), watch->slice, signal));
+}
+
+static void absorb_reply(UnitWatch *watch, sd_bus_message *reply, const GError *error)
+{
+        /* Asking for a unit that is gone answers with defaults (LoadState not-found) or with an error. */
+        if (error && g_error_matches(error, DBUS_ERROR, DBUS_ERROR_NO_SUCH_UNIT))
+                watch->state.is_removed = true;
+        if (reply && unit_snapshot_absorb(&watch->state.snapshot, reply) >= 0 &&
+            g_strcmp0(watch->state.snapshot.load_state, "not-found") == 0)
+                watch->state.is_removed = true;
+}
+
+static void on_got_unit(sd_bus_message *reply, const GError *error, void *userdata)
+{
+        absorb_reply(userdata, reply, error);
+}
+
+static void on_got_service(sd_bus_message *reply, const GError *error, void *userdata)
+{
+        UnitWatch *watch = userdata;
+
+        absorb_reply(watch, reply, error);
+        watch->state.is_refreshing = false;
+        news(watch);
+}
+
+void unit_watch_refresh(UnitWatch *watch)
+{
+        ManagerCaller first = caller(watch, on_got_unit), second = caller(watch, on_got_service);
+
+        if (watch->state.is_disconnected)
+                return;
+        watch->state.is_refreshing = true;
+        call_keep(watch, CALL_GET_UNIT, manager_get_all(first, watch->unit_path, UNIT_INTERFACE));
+        call_keep(watch, CALL_GET_SERVICE, manager_get_all(second, watch->unit_path, SERVICE_INTERFACE));
+}
+
+static void on_got_counters(sd_bus_message *reply, const GError *error, void *userdata)
+{
+        UnitWatch *watch = userdata;
+        g_auto(UnitSnapshot) slice = { 0 };
+
+        unit_snapshot_init(&slice);
+        if (reply && unit_snapshot_absorb(&slice, reply) >= 0) {
+                watch->state.snapshot.net_in_bytes = slice.net_in_bytes;
+                watch->state.snapshot.net_out_bytes = slice.net_out_bytes;
+        }
+}
+
+void unit_watch_read_counters(UnitWatch *watch)
+{
+        if (!watch->state.is_disconnected)
+                call_keep(watch, CALL_GET_SLICE,
+                          manager_get_all(caller(watch, on_got_counters), watch->slice_path, SLICE_INTERFACE));
+}
+
+static void on_cleared(sd_bus_message *reply, const GError *error, void *userdata)
+{
+        UnitWatch *watch = userdata;
+
+        /* A unit that is gone already, or did not fail, is what we wanted. */
+        if (error && !g_error_matches(error, DBUS_ERROR, DBUS_ERROR_NO_SUCH_UNIT) && !watch->state.clear_error)
+                watch->state.clear_error = g_error_copy(error);
+        if (--watch->clears_pending == 0) {
+                watch->state.is_cleared = true;
+                news(watch);
+        }
+}
+
+void unit_watch_clear_away(UnitWatch *watch)
+{
+        if (watch->state.is_disconnected || watch->clears_pending > 0)
+                return;
+
+        /* The reply must be awaited: a StopUnit whose sender is gone is lost in most of all tries (FACTS). */
+        watch->clears_pending = 2;
+        call_keep(watch, CALL_STOP, manager_stop_unit(caller(watch, on_cleared), watch->slice));
+        call_keep(watch, CALL_RESET, manager_reset_failed(caller(watch, on_cleared), watch->unit));
+}
+
+void unit_watch_attach(UnitWatch *watch, sd_bus *bus)
+{
+        detach(watch);
+        watch->clears_pending = 0;
+        attach(watch, bus);
+        unit_watch_refresh(watch);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* One run as a manager sees it: a slice, the unit inside it, and everything the manager says of them from before the
+ * start until both are gone. It never decides anything: any news updates the state and calls the handler, which
+ * re-reads the whole state and decides. Failures of calls are part of the state. */
+
+#include <glib.h>
+#include <stdbool.h>
+#include <systemd/sd-bus.h>
+
+#include "snapshot.h"
+#include "units/property.h"
+
+typedef struct UnitWatch UnitWatch;
+
+typedef void (*UnitWatchHandler)(void *userdata);
+
+typedef struct {
+        UnitSnapshot snapshot;
+        bool is_accepted;    /* StartTransientUnit was answered: the units are the manager's now */
+        GError *start_error; /* … or refused */
+        char *job_result;    /* of the start job: "done", "failed", "timeout", …; NULL: under way */
+        bool is_removed;     /* the manager forgot the unit */
+        bool is_disconnected; /* the connection is gone; see unit_watch_attach */
+        bool is_refreshing;  /* asked for everything anew, answer under way */
+        bool is_cleared;     /* slice and unit are stopped and forgotten, as far as the manager said */
+        GError *clear_error; /* the manager would not */
+} UnitState;
+
+/* Signals are watched from here on. */
+UnitWatch *unit_watch_new(sd_bus *bus, const char *unit, const char *slice, UnitWatchHandler handler, void *userdata);
+void unit_watch_free(UnitWatch *watch);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(UnitWatch, unit_watch_free)
+
+const UnitState *unit_watch_state(const UnitWatch *watch);
+
+void unit_watch_start(UnitWatch *watch, const PropertyList *unit, const PropertyList *slice);
+
+/* Signals every process of the slice. Nobody waits for the answer: what counts is that they die. */
+void unit_watch_kill(UnitWatch *watch, int signal);
+
+/* Reads everything anew. After it the state's snapshot is complete, or is_removed. */
+void unit_watch_refresh(UnitWatch *watch);
+
+/* Reads the slice's network counters into the snapshot: the manager keeps them, the kernel has no file for them. */
+void unit_watch_read_counters(UnitWatch *watch);
+
+/* Stops slice and unit and clears a failed one away; is_cleared when both were answered. */
+void unit_watch_clear_away(UnitWatch *watch);
+
+/* Goes on over another connection to the same manager after is_disconnected. */
+void unit_watch_attach(UnitWatch *watch, sd_bus *bus);

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Everything that only the process itself can do, in an order that matters: descriptors first (the channel must leave
+ * the stdio numbers), then what the caller had (umask, nice, rlimits, signals, directory), then hello, the wait for
+ * "go", and the exec. What fails here is told to the launcher with its errno; after the exec nothing of the gate is
+ * left: the channel is close-on-exec and the request was only mapped. */
+
+#include "child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "protocol.h"
+
+#define STDIO_COUNT 3
+#define FD_COUNT (1 + STDIO_COUNT)
+#define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
+
+typedef struct {
+        const GateRequest *request; /* mapped, private: argv and environment point into it */
+        const char *directory;
+        char **argv;
+        char **environment;
+        int stdio[STDIO_COUNT]; /* −1: the caller has it closed */
+} Program;
+
+static int fail(int channel, GateStage stage, int error_number)
+{
+        GateFailure failure = { .type = GATE_FAILURE, .stage = stage, .error_number = error_number };
+
+        (void)send(channel, &failure, sizeof failure, MSG_NOSIGNAL);
+        return GATE_EXIT_FAILED;
+}
+
+/* Receives the request's descriptors into fds; returns how many, or −1. */
+static int receive_fds(int channel, int fds[FD_COUNT])
+{
+        char type = 0;
+        union {
+                struct cmsghdr header;
+                char space[CMSG_SPACE(sizeof(int) * FD_COUNT)];
+        } control = { 0 };
+        struct iovec iov = { .iov_base = &type, .iov_len = 1 };
+        struct msghdr message = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control };
+        ssize_t n = recvmsg(channel, &message, MSG_CMSG_CLOEXEC);
+        const struct cmsghdr *c = CMSG_FIRSTHDR(&message);
+
+        if (n < 0)
+                return -1;
+        errno = EPROTO;
+        if (n != 1 || type != GATE_REQUEST || (message.msg_flags & MSG_CTRUNC))
+                return -1;
+        if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+                return -1;
+
+        size_t size = c->cmsg_len - CMSG_LEN(0);
+
+        memcpy(fds, CMSG_DATA(c), size);
+        return (int)(size / sizeof(int));
+}
+
+static const GateRequest *map_request(int memfd)
+{
+        struct stat st;
+
+        if (fstat(memfd, &st) < 0)
+                return NULL;
+        errno = EPROTO;
+        if ((size_t)st.st_size < sizeof(GateRequest))
+                return NULL;
+
+        /* Writable and private, because argv and environment are the program's to scribble on. */
+        const GateRequest *request = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, memfd, 0);
+
+        if (request == MAP_FAILED)
+                return NULL;
+        errno = EPROTO;
+        if (request->version != GATE_VERSION || request->argc == 0 ||
+            (size_t)st.st_size != sizeof(GateRequest) + request->strings_size)
+                return NULL;
+        return request;
+}
+
+static char *next_string(char **cursor)
+{
+        char *string = *cursor;
+
+        *cursor += strlen(string) + 1;
+        return string;
+}
+
+static bool lay_out(Program *program, const GateRequest *request)
+{
+        char *cursor = (char *)(request + 1);
+        char **pointers = calloc((size_t)request->argc + request->envc + 2, sizeof(char *));
+
+        if (!pointers)
+                return false;
+        program->request = request;
+        program->directory = next_string(&cursor);
+        program->argv = pointers;
+        program->environment = pointers + request->argc + 1;
+        for (uint32_t i = 0; i < request->argc; i++)
+                program->argv[i] = next_string(&cursor);
+        for (uint32_t i = 0; i < request->envc; i++)
+                program->environment[i] = next_string(&cursor);
+        return true;
+}
+
+static bool receive(int channel, Program *program)
+{
+        int fds[FD_COUNT] = { -1, -1, -1, -1 };
+        int count = receive_fds(channel, fds);
+        int next = 1;
+
+        if (count < 1)
+                return false;
+
+        const GateRequest *request = map_request(fds[0]);
+
+        if (!request || !lay_out(program, request))
+                return false;
+        (void)close(fds[0]);
+        for (int i = 0; i < STDIO_COUNT; i++)
+                program->stdio[i] = (request->stdio_mask & (1U << i)) && next < count ? fds[next++] : -1;
+        return true;
+}
+
+/* Puts the sent descriptors on 0, 1 and 2. All of them are above 2: the numbers below are taken by what the manager
+ * gave us. */
+static bool place_stdio(const Program *program)
+{
+        for (int i = 0; i < STDIO_COUNT; i++) {
+                if (program->stdio[i] < 0) {
+                        (void)close(i);
+                        continue;
+                }
+                if (dup2(program->stdio[i], i) < 0)
+                        return false;
+                (void)close(program->stdio[i]);
+        }
+        return true;
+}
+
+static bool enter_directory(const Program *program)
+{
+        struct stat st;
+
+        if (chdir(program->directory) < 0 || stat(".", &st) < 0)
+                return false;
+        errno = ESTALE; /* the same path, another directory: these are not the caller's namespaces */
+        return st.st_dev == program->request->directory_dev && st.st_ino == program->request->directory_ino;
+}
+
+/* The caller's limit, as far as the manager's hard limit lets us. */
+static bool apply_rlimit(int resource, rlim_t soft, rlim_t hard)
+{
+        struct rlimit now, wanted = { .rlim_cur = soft, .rlim_max = hard };
+
+        if (setrlimit((__rlimit_resource_t)resource, &wanted) == 0)
+                return true;
+        if (getrlimit((__rlimit_resource_t)resource, &now) < 0)
+                return false;
+        wanted.rlim_cur = soft < now.rlim_max ? soft : now.rlim_max;
+        wanted.rlim_max = hard < now.rlim_max ? hard : now.rlim_max;
+        (void)setrlimit((__rlimit_resource_t)resource, &wanted);
+        return false;
+}
+
+static uint32_t apply_caller(const GateRequest *request)
+{
+        uint32_t unapplied = 0;
+
+        (void)umask((mode_t)request->umask);
+        if (setpriority(PRIO_PROCESS, 0, request->nice) < 0)
+                unapplied |= GATE_UNAPPLIED_NICE;
+        for (int i = 0; i < GATE_RLIMITS; i++)
+                if ((request->rlimit_mask & (1U << i)) &&
+                    !apply_rlimit(i, (rlim_t)request->rlimits[i].soft, (rlim_t)request->rlimits[i].hard))
+                        unapplied |= GATE_UNAPPLIED_RLIMIT;
+        return unapplied;
+}
+
+static void apply_signals(const GateRequest *request)
+{
+        sigset_t mask;
+
+        sigemptyset(&mask);
+        for (int i = 1; i < NSIG; i++) {
+                if (request->signal_ignored & (UINT64_C(1) << (i - 1)))
+                        (void)signal(i, SIG_IGN);
+                if (request->signal_mask & (UINT64_C(1) << (i - 1)))
+                        (void)sigaddset(&mask, i);
+        }
+        (void)sigprocmask(SIG_SETMASK, &mask, NULL);
+}
+
+static void read_namespaces(uint64_t namespaces[_GATE_NS_MAX])
+{
+        static const char *const paths[_GATE_NS_MAX] = {
+                [GATE_NS_MNT] = "/proc/self/ns/mnt",   [GATE_NS_NET] = "/proc/self/ns/net",
+                [GATE_NS_PID] = "/proc/self/ns/pid",   [GATE_NS_USER] = "/proc/self/ns/user",
+                [GATE_NS_IPC] = "/proc/self/ns/ipc",   [GATE_NS_UTS] = "/proc/self/ns/uts",
+        };
+        struct stat st;
+
+        for (int i = 0; i < _GATE_NS_MAX; i++)
+                namespaces[i] = stat(paths[i], &st) == 0 ? st.st_ino : 0;
+}
+
+/* Says hello with a pidfd of ourselves: it stays the program's after the exec, also across pid namespaces. */
+static bool say_hello(int channel, uint32_t unapplied)
+{
+        GateHello hello = { .type = GATE_HELLO, .unapplied = unapplied };
+        int pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+        union {
+                struct cmsghdr header;
+                char space[CMSG_SPACE(sizeof(int))];
+        } control = { .header = { .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int)) } };
+        struct iovec iov = { .iov_base = &hello, .iov_len = sizeof hello };
+        struct msghdr message = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control };
+
+        if (pidfd < 0)
+                return false;
+        read_namespaces(hello.namespaces);
+        memcpy(CMSG_DATA(&control.header), &pidfd, sizeof pidfd);
+
+        ssize_t n = sendmsg(channel, &message, MSG_NOSIGNAL);
+
+        (void)close(pidfd);
+        return n == (ssize_t)sizeof hello;
+}
+
+static bool wait_for_go(int channel)
+{
+        char type = 0;
+        ssize_t n;
+
+        do
+                n = recv(channel, &type, 1, 0);
+        while (n < 0 && errno == EINTR);
+        return n == 1 && type == GATE_GO;
+}
+
+static const char *search_path(char *const environment[])
+{
+        for (; *environment; environment++)
+                if (strncmp(*environment, "PATH=", 5) == 0)
+                        return *environment + 5;
+        return DEFAULT_PATH;
+}
+
+/* Tries one directory of PATH; an empty one is the working directory. */
+static void exec_in(const char *directory, size_t length, const Program *program)
+{
+        const char *name = program->argv[0];
+        char path[4096];
+
+        errno = ENAMETOOLONG;
+        if (length + strlen(name) + 2 > sizeof path)
+                return;
+        memcpy(path, directory, length);
+        if (length > 0)
+                path[length++] = '/';
+        memcpy(path + length, name, strlen(name) + 1);
+        execve(path, program->argv, program->environment);
+}
+
+/* As execvpe() does it, but for one thing: a file without a format is not handed to a shell behind the caller's back.
+ * Returns the errno that tells most: "not permitted" somewhere on the way wins over "not found". */
+static int exec_program(const Program *program)
+{
+        bool denied = false;
+
+        if (program->argv[0][0] == '\0')
+                return ENOENT;
+        if (strchr(program->argv[0], '/')) {
+                execve(program->argv[0], program->argv, program->environment);
+                return errno;
+        }
+        for (const char *p = search_path(program->environment);;) {
+                size_t length = strcspn(p, ":");
+
+                exec_in(p, length, program);
+                if (errno == EACCES)
+                        denied = true;
+                else if (errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG)
+                        return errno;
+                if (p[length] == '\0')
+                        return denied ? EACCES : ENOENT;
+                p += length + 1;
+        }
+}
+
+int gate_child_run(int inherited)
+{
+        Program program = { .stdio = { -1, -1, -1 } };
+        int channel = fcntl(inherited, F_DUPFD_CLOEXEC, STDIO_COUNT);
+
+        if (channel < 0)
+                return GATE_EXIT_FAILED;
+        if (!receive(channel, &program))
+                return fail(channel, GATE_AT_REQUEST, errno);
+        if (!place_stdio(&program))
+                return fail(channel, GATE_AT_STDIO, errno);
+
+        uint32_t unapplied = apply_caller(program.request);
+
+        if (!enter_directory(&program))
+                return fail(channel, GATE_AT_DIRECTORY, errno);
+        apply_signals(program.request);
+        if (!say_hello(channel, unapplied) || !wait_for_go(channel))
+                return GATE_EXIT_FAILED;
+        return fail(channel, GATE_AT_EXEC, exec_program(&program));
+}

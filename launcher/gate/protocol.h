@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What launcher and gate say to each other, over one end each of a SOCK_SEQPACKET pair:
+ *
+ *   launcher → gate   GATE_REQUEST, with descriptors: a memfd that holds the GateRequest and its strings, then the
+ *                     stdio that the program is to have (those in stdio_mask, in order)
+ *   gate → launcher   GateHello with a pidfd of the gate (which becomes the program), when everything but the exec is
+ *                     done; or GateFailure
+ *   launcher → gate   GATE_GO, after the limits were read back
+ *   gate → launcher   end of file by the exec itself (close-on-exec), or GateFailure
+ *
+ * Both sides are of one build: the version is checked, not negotiated. End of file instead of "go" means that the
+ * launcher is gone: the gate ends without running anything. */
+
+#include <stdint.h>
+
+#define GATE_VERSION 1U
+#define GATE_REQUEST 'R'
+#define GATE_GO 'G'
+#define GATE_RLIMITS 16
+
+/* What the gate could not have as the caller has it. Not fatal: the launcher tells under -v. */
+#define GATE_UNAPPLIED_NICE (1U << 0)
+#define GATE_UNAPPLIED_RLIMIT (1U << 1)
+
+typedef struct {
+        uint32_t version;
+        uint32_t argc;
+        uint32_t envc;
+        uint32_t stdio_mask;  /* bit n: descriptor n was sent */
+        uint32_t umask;
+        int32_t nice;
+        uint32_t rlimit_mask; /* bit n: rlimits[n] is the caller's and nobody asked for another */
+        uint32_t strings_size;
+        uint64_t signal_mask;
+        uint64_t signal_ignored; /* bit n−1: signal n */
+        uint64_t directory_dev, directory_ino;
+        struct {
+                uint64_t soft, hard;
+        } rlimits[GATE_RLIMITS];
+        /* strings_size bytes follow: directory, argc arguments, envc variables, each with its NUL */
+} GateRequest;
+
+typedef enum {
+        GATE_NS_MNT,
+        GATE_NS_NET,
+        GATE_NS_PID,
+        GATE_NS_USER,
+        GATE_NS_IPC,
+        GATE_NS_UTS,
+        _GATE_NS_MAX,
+} GateNamespace;
+
+#define GATE_HELLO 'H'
+#define GATE_FAILURE 'F'
+
+typedef struct {
+        uint32_t type; /* GATE_HELLO */
+        uint32_t unapplied;
+        uint64_t namespaces[_GATE_NS_MAX]; /* inode of /proc/self/ns/…; 0: cannot be seen */
+} GateHello;
+
+typedef enum {
+        GATE_AT_REQUEST, /* the request could not be read */
+        GATE_AT_DIRECTORY,
+        GATE_AT_STDIO,
+        GATE_AT_EXEC,
+} GateStage;
+
+typedef struct {
+        uint32_t type; /* GATE_FAILURE */
+        uint32_t stage;
+        int32_t error_number;
+} GateFailure;
+
+/* Ends of the gate that are not the program's. Nobody reads them but a person in `systemctl status`. */
+#define GATE_EXIT_FAILED 125

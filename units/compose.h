@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Spec → properties of the slice (limits of the tree) and of the unit inside it (the program). Pure: the same spec
+ * gives the same lists on every manager; what a manager cannot carry is found by reading back, never guessed here. */
+
+#include "property.h"
+#include "spec.h"
+
+/* What is not part of the request but of this launch. */
+typedef struct {
+        const char *gate_path; /* the program that starts inside the unit */
+        const char *owner;     /* who launched it ("PID:STARTTIME"): tells a sweep an orphan; an argument of the gate */
+        int gate_fd;           /* the unit's end of the gate's socket; becomes the gate's standard input */
+} ComposeContext;
+
+void compose(const Spec *spec, const ComposeContext *context, PropertyList **ret_slice, PropertyList **ret_unit);

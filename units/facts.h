@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* All that is known at the end of a run, gathered by the rooms that can see it and judged by units/cause. Times are
+ * CLOCK_MONOTONIC microseconds; 0 means "it did not happen", FACTS_UNKNOWN "nobody could tell". */
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "limit.h"
+
+#define FACTS_UNKNOWN UINT64_MAX
+
+/* What we did to the program, by reason. */
+typedef enum {
+        ACT_TIMEOUT,
+        ACT_CPU_TIME,
+        ACT_OUTPUT,
+        ACT_CANCEL,
+        _ACT_MAX,
+} Act;
+
+/* How far the start came. */
+typedef enum {
+        STAGE_REFUSED, /* nothing was started: the request was bad or could not be kept */
+        STAGE_NOT_EXECUTED, /* the gate ran, the program could not be executed */
+        STAGE_EXECUTED,
+} Stage;
+
+typedef struct {
+        LimitSet limits; /* asked, defaults applied */
+
+        Stage stage;
+        int exec_errno;          /* of STAGE_NOT_EXECUTED */
+        char *refusal_code;      /* of STAGE_REFUSED: "unenforceable"; owned */
+        char *refusal_message;   /* owned */
+
+        uint64_t act_usec[_ACT_MAX]; /* when we acted */
+        int cancel_signal;           /* the signal we got; 0: cordon stop or none */
+
+        bool is_lost;            /* the unit or the manager went away before its end was learnt */
+        char *lost_message;      /* owned */
+
+        /* The manager's word */
+        int exec_main_code;      /* CLD_EXITED, CLD_KILLED, CLD_DUMPED; 0 unknown */
+        int exec_main_status;    /* exit code or signal */
+        char *unit_result;       /* "success", "oom-kill", "timeout", …; owned; NULL unknown */
+
+        /* The kernel's word, read from the slice after the end */
+        uint64_t oom_kills;          /* of the slice's tree: memory.events oom_kill, or the v1 notification */
+        uint64_t oom_kills_local_limit; /* memory.events.local "oom" of the slice: its own limit was the one; UNKNOWN on v1 */
+        uint64_t memory_max_events;  /* memory.events max */
+        uint64_t memory_high_events;
+        uint64_t tasks_denied;       /* pids.events max */
+        uint64_t cpu_throttled;      /* cpu.stat nr_throttled */
+        const char *counter_source;  /* "memory.events" or "memory.oom_control (v1)"; static */
+
+        uint64_t started_usec, ended_usec; /* exec … end of the main process, monotonic */
+        uint64_t started_realtime_usec, ended_realtime_usec;
+        uint64_t cpu_usec, cpu_user_usec, cpu_system_usec;
+        uint64_t memory_peak_bytes, swap_peak_bytes;
+        uint64_t tasks_peak;
+        uint64_t io_read_bytes, io_write_bytes;
+        uint64_t net_in_bytes, net_out_bytes;
+        uint64_t outlived;           /* processes alive when the main one ended */
+} Facts;
+
+void facts_init(Facts *facts);  /* every measure unknown, every act undone */
+void facts_clear(Facts *facts);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Facts, facts_clear)

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The limit table: every resource a user can bound, one row each. A row knows the key (the same word on the
+ * command line, in JSON, in a profile and in the record), the grammar and bounds of its value, which property
+ * carries it and on which unit, and how to see afterwards that it is in force. It does not talk to anybody. */
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum {
+        LIMIT_TIMEOUT,
+        LIMIT_GRACE,
+        LIMIT_MEMORY,
+        LIMIT_SWAP,
+        LIMIT_MEMORY_HIGH,
+        LIMIT_ADDRESS_SPACE,
+        LIMIT_CPU,
+        LIMIT_CPU_TIME,
+        LIMIT_TASKS,
+        LIMIT_FSIZE,
+        LIMIT_NOFILE,
+        LIMIT_STACK,
+        LIMIT_CORE,
+        LIMIT_CPUS,
+        LIMIT_OUTPUT,
+        _LIMIT_MAX,
+} Limit;
+
+/* What the number counts; decides grammar and the words of a refusal. */
+typedef enum {
+        LIMIT_UNIT_USEC,
+        LIMIT_UNIT_BYTES,
+        LIMIT_UNIT_COUNT,
+        LIMIT_UNIT_CPU_SHARE, /* CPU microseconds per second: 1000000 is one whole CPU */
+        LIMIT_UNIT_CPU_LIST,
+} LimitUnit;
+
+/* Who keeps it. */
+typedef enum {
+        LIMIT_ON_SLICE, /* a cgroup limit of the whole tree */
+        LIMIT_ON_UNIT,  /* a property of the service: each process */
+        LIMIT_ON_US,    /* the tool's own timer or reader */
+} LimitCarrier;
+
+/* How to see that it is in force. */
+typedef enum {
+        LIMIT_READBACK_NONE,    /* kept by us: in force by construction */
+        LIMIT_READBACK_CGROUP,  /* readback_name is a file of the slice's cgroup (v2) */
+        LIMIT_READBACK_RLIMIT,  /* readback_number is RLIMIT_… of the gate process */
+        LIMIT_READBACK_MANAGER, /* readback_name is a property the manager echoes */
+} LimitReadback;
+
+typedef struct {
+        const char *key;          /* "memory-high" */
+        LimitUnit unit;
+        LimitCarrier carrier;
+        const char *property;     /* "MemoryHigh"; NULL: none; rlimits by name without "Soft" */
+        uint64_t min;             /* smallest value accepted, inclusive */
+        uint64_t max;             /* largest value accepted, inclusive */
+        LimitReadback readback;
+        const char *readback_name; /* cgroup v2 file */
+        const char *readback_name_v1; /* "memory/memory.limit_in_bytes" (controller/file), NULL: none */
+        int readback_number;
+        const char *value_name;   /* "SIZE", for help */
+        const char *help;         /* for people, last column */
+} LimitInfo;
+
+#define LIMIT_INFINITY UINT64_MAX
+
+/* A bitmap of CPUs, as AllowedCPUs= wants it on the bus: least significant byte first. */
+typedef struct {
+        uint8_t *bytes; /* owned */
+        size_t size;
+} CpuList;
+
+/* What was asked: a value for each limit that is set. For LIMIT_CPUS the value is the number of CPUs in the list. */
+typedef struct {
+        bool is_set[_LIMIT_MAX];
+        uint64_t value[_LIMIT_MAX];
+        CpuList cpus;
+} LimitSet;
+
+const LimitInfo *limit_info(Limit limit);
+bool limit_from_key(const char *key, Limit *ret_limit);
+
+/* Parses a value as it stands on the command line ("256M", "1m30s", "150%", "0,2-3", "infinity") and puts it into the
+ * set. On failure the set is unchanged and the message names the option, the text and what would be accepted. */
+bool limit_set_parse(LimitSet *set, Limit limit, const char *text, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The same from a number that already is in base units (JSON numbers: bytes, seconds as in CONTRACT, counts). */
+bool limit_set_number(LimitSet *set, Limit limit, double number, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Values that follow from others: memory brings swap 0, core is 0 and grace 5 s unless asked. Idempotent. */
+void limit_set_apply_defaults(LimitSet *set);
+
+bool limit_set_is_limited(const LimitSet *set, Limit limit); /* set, and not infinity */
+char *limit_format(Limit limit, uint64_t value);             /* "256M", "30s": parses back to the same value */
+void limit_set_copy(const LimitSet *from, LimitSet *to);
+void limit_set_clear(LimitSet *set);
+char *cpu_list_format(const CpuList *cpus);                  /* "0,2-3" */
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LimitSet, limit_set_clear)

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Ids and the unit names made of them. An id is what a user sees ("my-run"); a dash nests slices in systemd, so it is
+ * escaped in unit names ("cordon-my\x2drun.slice"). */
+
+#include <glib.h>
+#include <stdbool.h>
+
+#define NAME_PREFIX "cordon-"
+#define NAME_ROOT_SLICE "cordon.slice"
+#define NAME_ID_MAX 64
+
+/* Letters, digits, '_', '.', '-'; begins with a letter or digit; at most NAME_ID_MAX bytes; not "pool". */
+bool name_id_check(const char *id, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Six characters of [a-z2-9 without look-alikes], the first a letter, from 64 random bits given by the caller. */
+char *name_id_from_random(uint64_t random);
+
+char *name_escape(const char *id);
+char *name_slice(const char *id);   /* cordon-ID.slice */
+char *name_service(const char *id); /* cordon-ID.service */
+
+/* The other way round: NULL when the unit is not a run's slice, service or scope (cordon.slice, pools, guards, foreign). */
+char *name_id_from_unit(const char *unit);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What to run, under what: the request after every option, JSON key and default has been put in its place, and before
+ * anybody thinks of systemd properties. Everything in it is owned. */
+
+#include <glib.h>
+
+#include "limit.h"
+#include "property.h"
+
+typedef struct {
+        char *id;
+        char **command;       /* argv, at least one */
+        char **environment;   /* what the program sees, "NAME=value" */
+        char *user, *group;   /* as given to --uid/--gid or needed by the manager; NULL: the manager's own */
+        LimitSet limits;      /* defaults applied */
+        GHashTable *labels;   /* string → string, or NULL */
+        PropertyList *extra;  /* -p: already typed and allowed, or NULL */
+} Spec;
+
+Spec *spec_new(void);
+void spec_free(Spec *spec);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Spec, spec_free)
