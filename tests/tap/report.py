@@ -229,7 +229,7 @@ SELF_TESTS = [
     (1, 0, 1, True, False, "1..2\nok 1\nok 2 - b # SKIP no ground\n"),
     (1, 1, 0, True, True, "1..2\nok 1\nok 2 - b # SKIP no ground\n"),
     (1, 0, 1, True, True, "1..2\nok 1\nok 2 - b # SKIP n/a: not here\n"),
-    (0, 0, 1, True, True, "1..1\nnot ok 1 - b # TODO later\n"),
+    (0, 0, 1, True, True, "1..1\nnot ok 1 - b # todo later\n"),
     (0, 0, 1, True, False, "1..0 # SKIP nothing\n"),
     (0, 1, 0, True, True, "1..0 # SKIP nothing\n"),
     (1, 0, 0, False, False, "1..2\nok 1\n"),
