@@ -8,11 +8,13 @@ from source import Rule, matches, run
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 PURE = {"glib.h"} | {name + ".h" for name in (
-    "ctype errno inttypes limits math signal stdarg stdbool stddef stdint stdlib string strings "
+    "ctype errno inttypes limits math signal stdarg stdbool stddef stdint stdio stdlib string strings "
     "time sys/resource sys/types").split()}
 PRINTING = (r"\b(?:printf|fprintf|vprintf|vfprintf|dprintf|vdprintf|puts|fputs|putchar|putc|fputc"
             r"|perror|psignal|g_print|g_printerr|g_message|g_warning|g_info|g_debug|g_critical"
             r"|g_log|sd_journal_\w+|syslog)\s*\(")
+FILES = (r"(?<![\w.>])(?:open|fopen|fdopen|freopen|openat2?|creat|opendir|stat|lstat|fstatat|access"
+         r"|unlink|mkdir|rmdir|rename|readlink|g_file_\w+|g_dir_\w+|g_mkdir\w*|getenv|g_getenv)\s*\(")
 EXITING = r"(?<![\w.>])(?:exit|_exit|_Exit|quick_exit|abort)\s*\("
 
 
@@ -87,10 +89,10 @@ def bad(path, *lines):
 
 RULES = [
     Rule("units/ includes GLib, libc and itself only", units,
-         bad=[bad("units/a.c", "#include <systemd/sd-bus.h>"), bad("units/a.c", "#include <stdio.h>"),
+         bad=[bad("units/a.c", "#include <systemd/sd-bus.h>"), bad("units/a.c", "#include <fcntl.h>"),
               bad("units/a.h", '#include "dbus/start.h"'), bad("units/a.c", "# include <unistd.h>")],
          good=[bad("units/a.c", "#include <glib.h>", '#include "units/limit.h"', '#include "a.h"',
-                   "/* #include <stdio.h> */")]),
+                   "#include <stdio.h>", "/* #include <fcntl.h> */")]),
     Rule("dbus/ includes units/ and itself only, and no cJSON", dbus,
          bad=[bad("dbus/a.c", '#include "launcher/record.h"'),
               bad("dbus/a.c", "#include <cjson/cJSON.h>")],
@@ -122,6 +124,10 @@ RULES = [
               bad("dbus/a.c", 'g_warning("x");')],
          good=[bad("units/a.c", 'g_string_printf(s, "printf(");', "/* printf() */",
                    'snprintf(b, 1, "");', "// puts()"), bad("launcher/a.c", 'printf("x");')]),
+    Rule("units/ is pure: no files, no environment", calls(FILES, "is not pure: {}", "units/"),
+         bad=[bad("units/a.c", 'fopen("x", "r");'), bad("units/a.c", "g_file_get_contents(x);"),
+              bad("units/a.c", 'getenv("HOME");')],
+         good=[bad("units/a.c", "limit_open(x);", '"open(2)";'), bad("dbus/a.c", 'getenv("X");')]),
     Rule("nothing below launcher/ ends the process",
          calls(EXITING, "ends the process: {}", "units/", "dbus/"),
          bad=[bad("units/a.c", "exit(1);"), bad("dbus/a.c", "        _exit (1);"),

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Counts TAP points, one by one, for ./dev.
 
-    report.py floor NAME --state FILE [--must] (--meson LOG.json | --tap OUTPUT | --line OUTPUT)
+    report.py floor NAME --state FILE [--must] (--meson LOG.json | --tap OUTPUT | --machines OUTPUT)
     report.py point NAME --state FILE (ok|fail|skip) WHAT [DETAIL]
     report.py sum --state FILE
     report.py self-test
@@ -138,23 +138,34 @@ def read_meson(floor, path):
             floor.fail(what, tail(output, 8) + "\n" + tail(errors))
 
 
-def read_line(floor, path):
-    """A program of ours that counts for itself: its last line is the total."""
-    with open(path, encoding="utf-8", errors="replace") as log:
-        text = log.read()
-    lines = [line for line in text.splitlines() if line.strip()]
+def read_machines(arguments):
+    """What tests/vm/vm prints: one TAP stream of points "RELEASE MANAGER TEST: …", and their
+    total as the last line. A floor for each release and manager."""
+    with open(arguments.machines, encoding="utf-8", errors="replace") as log:
+        lines = [line for line in log.read().splitlines() if line.strip()]
+    streams, last = {}, None
+    for line in lines:
+        place = re.match(r"(?:not )?ok \d+ - (\d+(?: (?:system|user|private)\b)?)", line)
+        if place:
+            last = streams.setdefault(place[1], [])
+            line = re.sub(r"ok \d+ - \d+(?: (?:system|user|private))?:? ?", "ok - ", line, count=1)
+        if last is not None and (place or line.startswith("#")):
+            last.append(line)
+    floors, counted = [], 0
+    for place, stream in sorted(streams.items()):
+        count = sum(not line.startswith("#") for line in stream)
+        floor = Floor(f"{arguments.name} {place}", arguments.must)
+        wrong = read_tap(floor, f"{arguments.name} {place}", "\n".join(stream + [f"1..{count}"]))
+        if wrong:
+            floor.fail(wrong)
+        counted += count
+        floors.append(floor)
     total = TOTAL.match(lines[-1]) if lines else None
-    if not total:
-        floor.fail(f"{floor.name}: ended without its counts", tail(text))
-        return
-    passed, failed, skipped = map(int, total.groups())
-    floor.passed += passed
-    floor.skipped += skipped
-    for _ in range(failed):
-        floor.failed += 1
-    if failed:
-        bad = [line for line in lines if re.match(r"\s*(not ok\b|FAIL)", line)]
-        floor.failures.append([f"{failed} of its tests", "\n".join(bad) or tail(text)])
+    if not total or sum(map(int, total.groups())) != counted or not counted:
+        floors.append(Floor(arguments.name))
+        floors[-1].fail("ended without its counts, or they are not those of its points",
+                        tail("\n".join(lines)))
+    return floors
 
 
 def store(state, floor):
@@ -203,11 +214,12 @@ def print_sum(state):
 
 def read_floor(arguments):
     floor = Floor(arguments.name, arguments.must)
+    floors = [floor]
     try:
         if arguments.meson:
             read_meson(floor, arguments.meson)
-        elif arguments.line:
-            read_line(floor, arguments.line)
+        elif arguments.machines:
+            floors = read_machines(arguments)
         else:
             with open(arguments.tap, encoding="utf-8", errors="replace") as file:
                 text = file.read()
@@ -216,10 +228,11 @@ def read_floor(arguments):
                 floor.fail(f"{arguments.name}: {wrong}", tail(text))
     except FileNotFoundError as error:
         floor.fail(f"{arguments.name}: left no log", f"# {error}")
-    if not floor.passed + floor.failed + floor.skipped:
-        floor.fail(f"{arguments.name}: ran no test")
-    store(arguments.state, floor)
-    return 1 if floor.failed else 0
+    for floor in floors:
+        if not floor.passed + floor.failed + floor.skipped:
+            floor.fail(f"{arguments.name}: ran no test")
+        store(arguments.state, floor)
+    return 1 if any(floor.failed for floor in floors) else 0
 
 
 SELF_TESTS = [
@@ -264,7 +277,7 @@ def main():
     floor.add_argument("--state", required=True)
     floor.add_argument("--must", action="store_true")
     source = floor.add_mutually_exclusive_group(required=True)
-    for option in ("--meson", "--tap", "--line"):
+    for option in ("--meson", "--tap", "--machines"):
         source.add_argument(option)
     point = verbs.add_parser("point")
     point.add_argument("name")
