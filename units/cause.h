@@ -46,6 +46,11 @@ typedef struct {
 } Verdict;
 
 void cause_decide(const Facts *facts, const char *command, Verdict *ret_verdict);
+
+/* The words for people, without "cordon:" in front and newline behind: "memory limit hit: killed (SIGKILL) after 0.8s,
+ * peak 256M [memory=256M]". NULL when there is nothing to say: it just exited. */
+char *verdict_words(const Verdict *verdict, const Facts *facts);
+
 int verdict_exit_status(const Verdict *verdict, const Facts *facts); /* CONTRACT's table */
 void verdict_clear(Verdict *verdict);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Verdict, verdict_clear)

@@ -15,3 +15,6 @@ typedef struct {
 } ComposeContext;
 
 void compose(const Spec *spec, const ComposeContext *context, PropertyList **ret_slice, PropertyList **ret_unit);
+
+/* May -p set it? Refuses what makes the sandbox one (Slice, Type, KillMode, …) and what has an option of its own. */
+bool compose_check_extra(const char *name, GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -38,6 +38,7 @@ typedef struct {
 
         uint64_t act_usec[_ACT_MAX]; /* when we acted */
         int cancel_signal;           /* the signal we got; 0: cordon stop or none */
+        bool is_output_truncated;    /* a captured stream outgrew its limit and was cut */
 
         bool is_lost;            /* the unit or the manager went away before its end was learnt */
         char *lost_message;      /* owned */
@@ -68,4 +69,16 @@ typedef struct {
 
 void facts_init(Facts *facts);  /* every measure unknown, every act undone */
 void facts_clear(Facts *facts);
+
+/* exec … end of the main process; FACTS_UNKNOWN when either is not known. */
+uint64_t facts_wall_usec(const Facts *facts);
+
+/* Did we act while the program was still there? What we did after its end is not a cause of it. */
+bool facts_act_counts(const Facts *facts, Act act);
+
+/* The act that came first of those that count; _ACT_MAX: none. */
+Act facts_first_act(const Facts *facts);
+
+/* The signal that ended the main process; 0: none, or not known. */
+int facts_signal(const Facts *facts);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Facts, facts_clear)

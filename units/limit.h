@@ -52,15 +52,36 @@ typedef enum {
         LIMIT_READBACK_MANAGER, /* readback_name is a property the manager echoes */
 } LimitReadback;
 
+/* How the number becomes properties; units/compose has one small function for each. */
+typedef enum {
+        LIMIT_ENCODING_NONE,        /* no property: kept by us alone */
+        LIMIT_ENCODING_NUMBER,      /* one property, the number as it is */
+        LIMIT_ENCODING_RLIMIT,      /* two: hard and soft, both the number */
+        LIMIT_ENCODING_CPU_SECONDS, /* an rlimit in whole seconds, past the number: a backstop */
+        LIMIT_ENCODING_STOP,        /* stop timeout, or for 0 the signal that leaves no choice */
+        LIMIT_ENCODING_BITMAP,      /* the CPU list */
+} LimitEncoding;
+
+/* What holds when nothing was said. */
+typedef enum {
+        LIMIT_DEFAULT_NONE,
+        LIMIT_DEFAULT_ALWAYS,
+        LIMIT_DEFAULT_WITH_MEMORY,    /* when memory is limited */
+        LIMIT_DEFAULT_WHEN_CAPTURING, /* limit_set_apply_capture_default() */
+} LimitDefault;
+
 typedef struct {
         const char *key;          /* "memory-high" */
         LimitUnit unit;
         LimitCarrier carrier;
+        LimitEncoding encoding;
         const char *property;     /* "MemoryHigh"; NULL: none; rlimits by name without "Soft" */
         uint64_t min;             /* smallest value accepted, inclusive */
         uint64_t max;             /* largest value accepted, inclusive */
+        LimitDefault default_when;
+        uint64_t default_value;
         LimitReadback readback;
-        const char *readback_name; /* cgroup v2 file */
+        const char *readback_name; /* cgroup v2 file, or the manager's property */
         const char *readback_name_v1; /* "memory/memory.limit_in_bytes" (controller/file), NULL: none */
         int readback_number;
         const char *value_name;   /* "SIZE", for help */
@@ -89,15 +110,18 @@ bool limit_from_key(const char *key, Limit *ret_limit);
  * set. On failure the set is unchanged and the message names the option, the text and what would be accepted. */
 bool limit_set_parse(LimitSet *set, Limit limit, const char *text, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The same from a number that already is in base units (JSON numbers: bytes, seconds as in CONTRACT, counts). */
+/* The same from a number (JSON): it means what the same number means on the command line, so bytes, seconds, whole
+ * CPUs, a count; 0.1 is exactly a tenth. */
 bool limit_set_number(LimitSet *set, Limit limit, double number, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Values that follow from others: memory brings swap 0, core is 0 and grace 5 s unless asked. Idempotent. */
 void limit_set_apply_defaults(LimitSet *set);
+void limit_set_apply_capture_default(LimitSet *set); /* output is 1M unless asked */
 
 bool limit_set_is_limited(const LimitSet *set, Limit limit); /* set, and not infinity */
 char *limit_format(Limit limit, uint64_t value);             /* "256M", "30s": parses back to the same value */
-void limit_set_copy(const LimitSet *from, LimitSet *to);
+char *limit_set_format(const LimitSet *set, Limit limit);    /* the same of a set's value, the CPU list included */
+void limit_set_copy(const LimitSet *from, LimitSet *to);     /* what was in "to" is let go */
 void limit_set_clear(LimitSet *set);
 char *cpu_list_format(const CpuList *cpus);                  /* "0,2-3" */
 

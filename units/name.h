@@ -6,12 +6,14 @@
 
 #include <glib.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #define NAME_PREFIX "cordon-"
 #define NAME_ROOT_SLICE "cordon.slice"
 #define NAME_ID_MAX 64
 
-/* Letters, digits, '_', '.', '-'; begins with a letter or digit; at most NAME_ID_MAX bytes; not "pool". */
+/* Letters, digits, '_', '.', '-'; begins with a letter or digit; at most NAME_ID_MAX bytes; not "pool".
+ * (And not so many dashes that the escaped unit name would outgrow what systemd takes.) */
 bool name_id_check(const char *id, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Six characters of [a-z2-9 without look-alikes], the first a letter, from 64 random bits given by the caller. */
@@ -20,6 +22,7 @@ char *name_id_from_random(uint64_t random);
 char *name_escape(const char *id);
 char *name_slice(const char *id);   /* cordon-ID.slice */
 char *name_service(const char *id); /* cordon-ID.service */
+char *name_scope(const char *id);   /* cordon-ID.scope */
 
 /* The other way round: NULL when the unit is not a run's slice, service or scope (cordon.slice, pools, guards, foreign). */
 char *name_id_from_unit(const char *unit);

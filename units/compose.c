@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Spec → properties. What every run has stands in two tables; what was asked comes from the limit table, one small
+ * function for each encoding; so a new limit changes nothing here. The hard thing is what is left out: a limit that is
+ * lifted sets nothing, because then the caller's own rlimits hold, which the gate applies. */
+
+#include <signal.h>
+#include <string.h>
+
+#include "compose.h"
+#include "error.h"
+#include "name.h"
+#include "text.h"
+
+#define USEC_PER_SEC UINT64_C(1000000)
+#define DESCRIPTION_MAX 80
+
+/* The gate is executed at once or never; generous because emulated machines are slow. */
+#define START_TIMEOUT_USEC (30 * USEC_PER_SEC)
+
+typedef struct {
+        const char *name;
+        const char *text;   /* a string property, or */
+        bool yes, no;       /* a boolean one, or */
+        uint64_t number;    /* a number */
+        const char *why;
+} FixedProperty;
+
+/* clang-format off */
+static const FixedProperty slice_fixed[] = {
+        { .name = "MemoryAccounting", .yes = true, .why = "usage and causes are read from the slice's counters" },
+        { .name = "CPUAccounting",    .yes = true, .why = "likewise" },
+        { .name = "TasksAccounting",  .yes = true, .why = "likewise" },
+        { .name = "IOAccounting",     .yes = true, .why = "likewise" },
+        { .name = "IPAccounting",     .yes = true, .why = "likewise; a user manager has no data" },
+};
+
+static const FixedProperty unit_fixed[] = {
+        { .name = "Type",             .text = "exec",     .why = "a gate that cannot be executed fails the start job" },
+        { .name = "ExitType",         .text = "cgroup",   .why = "the unit ends with its last process: stragglers are counted" },
+        { .name = "RemainAfterExit",  .yes = true,        .why = "the exit status survives a manager that re-executes" },
+        { .name = "CollectMode",      .text = "inactive", .why = "… until we have read it" },
+        { .name = "OOMPolicy",        .text = "kill",     .why = "out of memory ends all at once" },
+        { .name = "TasksMax",         .number = UINT64_MAX, .why = "DefaultTasksMax must not undercut the slice" },
+        { .name = "IgnoreSIGPIPE",    .no = true,         .why = "SIGPIPE as a shell has it" },
+        { .name = "TimeoutStartUSec", .number = START_TIMEOUT_USEC, .why = "a start that hangs ends" },
+        { .name = "StandardOutput",   .text = "null",     .why = "the gate gets the real ones over its socket; keeps the journal out" },
+        { .name = "StandardError",    .text = "null",     .why = "likewise" },
+        { .name = "SyslogIdentifier", .text = "cordon",   .why = "what it sends to syslog itself has a name" },
+};
+
+/* Other properties that make a sandbox one, so -p may not set them; and those that have an option of ours. Names as on
+ * the bus and as in unit files. The fixed ones above and the limits kept on the unit are owned too. */
+static const struct {
+        const char *name;
+        const char *option; /* what to use instead, NULL: nothing */
+} owned[] = {
+        { "Slice", NULL },              { "KillMode", NULL },            { "KillSignal", "--grace" },
+        { "FinalKillSignal", NULL },    { "SendSIGKILL", NULL },         { "SendSIGHUP", NULL },
+        { "RestartKillSignal", NULL },  { "Restart", NULL },             { "RestartSec", NULL },
+        { "RestartUSec", NULL },        { "Delegate", NULL },            { "DelegateControllers", NULL },
+        { "DelegateSubgroup", NULL },   { "DefaultDependencies", NULL }, { "Description", NULL },
+        { "ExecStart", NULL },          { "ExecStartEx", NULL },         { "ExecStartPre", NULL },
+        { "ExecStartPreEx", NULL },     { "ExecStartPost", NULL },       { "ExecStartPostEx", NULL },
+        { "ExecCondition", NULL },      { "ExecConditionEx", NULL },     { "ExecReload", NULL },
+        { "ExecReloadEx", NULL },       { "ExecStop", NULL },            { "ExecStopEx", NULL },
+        { "ExecStopPost", NULL },       { "ExecStopPostEx", NULL },      { "PIDFile", NULL },
+        { "BusName", NULL },            { "GuessMainPID", NULL },        { "RootDirectoryStartOnly", NULL },
+        { "StandardInput", "--stdin" }, { "StandardInputFileDescriptor", "--stdin" },
+        { "StandardInputData", "--stdin" }, { "StandardInputText", "--stdin" },
+        { "StandardOutputFileDescriptor", "--capture" }, { "StandardErrorFileDescriptor", "--capture" },
+        { "TTYPath", "--pty" },         { "WatchdogUSec", NULL },        { "WatchdogSec", NULL },
+        { "TimeoutStartSec", NULL },    { "TimeoutAbortUSec", NULL },    { "TimeoutAbortSec", NULL },
+        { "TimeoutSec", "--grace" },    { "TimeoutStopSec", "--grace" }, { "RuntimeMaxSec", "--timeout" },
+        { "RuntimeRandomizedExtraUSec", NULL }, { "RuntimeRandomizedExtraSec", NULL },
+        { "User", "--uid" },            { "Group", "--gid" },            { "DynamicUser", NULL },
+        { "WorkingDirectory", "-C" },   { "Environment", "-E" },         { "EnvironmentFile", "-E" },
+        { "EnvironmentFiles", "-E" },   { "PassEnvironment", "-E" },     { "UnsetEnvironment", "-E" },
+};
+/* clang-format on */
+
+static void set_fixed(PropertyList *list, const FixedProperty *fixed, size_t n_fixed) {
+        for (size_t i = 0; i < n_fixed; i++) {
+                if (fixed[i].text)
+                        property_list_set_string(list, fixed[i].name, fixed[i].text);
+                else if (fixed[i].yes || fixed[i].no)
+                        property_list_set_bool(list, fixed[i].name, fixed[i].yes);
+                else
+                        property_list_set_uint64(list, fixed[i].name, fixed[i].number);
+        }
+}
+
+/* Hard first: systemd gives both the value of the first one that it meets. */
+static void set_rlimit(PropertyList *list, const char *name, uint64_t soft, uint64_t hard) {
+        g_autofree char *soft_name = g_strconcat(name, "Soft", NULL);
+
+        property_list_set_uint64(list, name, hard);
+        property_list_set_uint64(list, soft_name, soft);
+}
+
+/* LimitCPU= is in seconds on the bus as well. It counts each process for itself and acts at once, so it has to lie past
+ * the budget of the tree, which we keep with SIGTERM and grace: the first whole second behind it. Soft and hard differ,
+ * because the kernel sends SIGKILL without SIGXCPU when they are equal. */
+static void set_cpu_seconds(PropertyList *list, const char *name, uint64_t usec) {
+        uint64_t seconds = usec / USEC_PER_SEC + 1;
+
+        set_rlimit(list, name, seconds, seconds + 1);
+}
+
+/* A stop timeout of 0 becomes infinity after a daemon-reload, so "at once" is said by the signal instead. */
+static void set_stop(PropertyList *list, const LimitInfo *info, uint64_t usec) {
+        if (usec > 0) {
+                property_list_set_uint64(list, info->property, usec);
+                return;
+        }
+
+        property_list_set(list, "KillSignal", g_variant_new_int32(SIGKILL));
+        property_list_set_uint64(list, info->property, info->default_value);
+}
+
+static void set_bitmap(PropertyList *list, const char *name, const CpuList *cpus) {
+        property_list_set(list, name,
+                          g_variant_new_fixed_array(G_VARIANT_TYPE_BYTE, cpus->bytes, cpus->size, 1));
+}
+
+static void set_limit(PropertyList *list, const LimitSet *set, Limit limit) {
+        const LimitInfo *info = limit_info(limit);
+        uint64_t value = set->value[limit];
+
+        switch (info->encoding) {
+        case LIMIT_ENCODING_NONE:
+                return;
+        case LIMIT_ENCODING_NUMBER:
+                property_list_set_uint64(list, info->property, value);
+                return;
+        case LIMIT_ENCODING_RLIMIT:
+                set_rlimit(list, info->property, value, value);
+                return;
+        case LIMIT_ENCODING_CPU_SECONDS:
+                set_cpu_seconds(list, info->property, value);
+                return;
+        case LIMIT_ENCODING_STOP:
+                set_stop(list, info, value);
+                return;
+        case LIMIT_ENCODING_BITMAP:
+                set_bitmap(list, info->property, &set->cpus);
+                return;
+        }
+
+        g_assert_not_reached();
+}
+
+/* What the tool keeps itself has its backstop on the unit. Grace is set even when it is lifted: the manager's own
+ * default would be a limit that nobody asked for. */
+static void set_limits(PropertyList *list, const LimitSet *set, bool is_slice) {
+        for (int i = 0; i < _LIMIT_MAX; i++) {
+                Limit limit = (Limit)i;
+                const LimitInfo *info = limit_info(limit);
+                bool is_lifted_grace = info->encoding == LIMIT_ENCODING_STOP && set->is_set[limit];
+
+                if ((info->carrier == LIMIT_ON_SLICE) == is_slice &&
+                    (limit_set_is_limited(set, limit) || is_lifted_grace))
+                        set_limit(list, set, limit);
+        }
+}
+
+static PropertyList *compose_slice(const Spec *spec) {
+        g_autoptr(PropertyList) slice = property_list_new();
+        g_autofree char *description = g_strdup_printf("cordon %s: limits", spec->id);
+
+        property_list_set_string(slice, "Description", description);
+        set_fixed(slice, slice_fixed, G_N_ELEMENTS(slice_fixed));
+        set_limits(slice, &spec->limits, true);
+        return g_steal_pointer(&slice);
+}
+
+static void set_description(PropertyList *unit, const Spec *spec) {
+        g_autofree char *prefix = g_strdup_printf("cordon %s: ", spec->id);
+        g_autofree char *command = text_command(spec->command, DESCRIPTION_MAX - MIN(strlen(prefix), 40));
+        g_autofree char *description = g_strconcat(prefix, command, NULL);
+
+        property_list_set_string(unit, "Description", description);
+}
+
+/* The path, the arguments and whether a failure is ignored. systemd expands $ in arguments, and neither an id nor an
+ * owner can hold one; the program's own arguments go over the gate's socket. */
+static void set_exec_start(PropertyList *unit, const Spec *spec, const ComposeContext *context) {
+        const char *const argv[] = { "cordon-gate", spec->id, context->owner };
+        g_autoptr(GVariantBuilder) builder = g_variant_builder_new(G_VARIANT_TYPE("a(sasb)"));
+
+        g_assert(!strchr(spec->id, '$') && !strchr(context->owner, '$'));
+        g_variant_builder_add(builder, "(s@asb)", context->gate_path,
+                              g_variant_new_strv(argv, G_N_ELEMENTS(argv)), FALSE);
+        property_list_set(unit, "ExecStart", g_variant_builder_end(builder));
+}
+
+static PropertyList *compose_unit(const Spec *spec, const ComposeContext *context) {
+        g_autoptr(PropertyList) unit = property_list_new();
+        g_autofree char *slice_name = name_slice(spec->id);
+
+        set_description(unit, spec);
+        property_list_set_string(unit, "Slice", slice_name);
+        set_fixed(unit, unit_fixed, G_N_ELEMENTS(unit_fixed));
+        property_list_set_fd(unit, "StandardInputFileDescriptor", context->gate_fd);
+        set_exec_start(unit, spec, context);
+        if (spec->user)
+                property_list_set_string(unit, "User", spec->user);
+        if (spec->group)
+                property_list_set_string(unit, "Group", spec->group);
+        set_limits(unit, &spec->limits, false);
+
+        for (size_t i = 0; spec->extra && i < property_list_length(spec->extra); i++) {
+                const Property *property = property_list_at(spec->extra, i);
+
+                property_list_set(unit, property->name, property->value);
+        }
+
+        return g_steal_pointer(&unit);
+}
+
+void compose(const Spec *spec, const ComposeContext *context, PropertyList **ret_slice, PropertyList **ret_unit) {
+        *ret_slice = compose_slice(spec);
+        *ret_unit = compose_unit(spec, context);
+}
+
+static bool name_is_fixed(const char *name) {
+        for (size_t i = 0; i < G_N_ELEMENTS(unit_fixed); i++)
+                if (g_str_equal(unit_fixed[i].name, name))
+                        return true;
+
+        return false;
+}
+
+/* Is it a limit that the unit carries, by the property's name or its Soft half? */
+static const char *option_of_limit(const char *name) {
+        for (int i = 0; i < _LIMIT_MAX; i++) {
+                const LimitInfo *info = limit_info((Limit)i);
+                const char *rest;
+
+                if (!info->property || info->carrier == LIMIT_ON_SLICE || !g_str_has_prefix(name, info->property))
+                        continue;
+                rest = name + strlen(info->property);
+                if (*rest == '\0' || g_str_equal(rest, "Soft"))
+                        return info->key;
+        }
+
+        return NULL;
+}
+
+bool compose_check_extra(const char *name, GError **error) {
+        const char *key = option_of_limit(name), *instead = NULL;
+        g_autofree char *option = key ? g_strconcat("--", key, NULL) : NULL;
+        bool is_owned = option || name_is_fixed(name);
+
+        instead = option;
+        for (size_t i = 0; i < G_N_ELEMENTS(owned) && !is_owned; i++)
+                if (g_str_equal(owned[i].name, name)) {
+                        is_owned = true;
+                        instead = owned[i].option;
+                }
+        if (!is_owned)
+                return true;
+
+        g_set_error(error, UNITS_ERROR, UNITS_ERROR_RESERVED, "-p: \"%s\" belongs to the sandbox%s%s", name,
+                    instead ? "; use " : "", instead ? instead : "");
+        return false;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Ids and unit names. The hard thing is the dash: in a slice's name it is a path separator, so an id's own dashes are
+ * escaped, and an unescaped one behind the prefix means that a unit is not a run (a pool, a guard, somebody else's). */
+
+#include <stdint.h>
+#include <string.h>
+
+#include "error.h"
+#include "name.h"
+#include "text.h"
+
+#define DASH "\\x2d"
+#define UNIT_NAME_MAX_BYTES 255 /* of systemd */
+#define ESCAPED_MAX (UNIT_NAME_MAX_BYTES - strlen(NAME_PREFIX) - strlen(".service"))
+
+static const char *const run_suffixes[] = { ".slice", ".service", ".scope" };
+
+/* Ids that would collide with units of our own. */
+static const char *const reserved_ids[] = { "pool" };
+
+static bool id_char_is_ok(char c, bool is_first) {
+        return g_ascii_isalnum(c) || (!is_first && c != '\0' && strchr("_.-", c));
+}
+
+static bool id_is_spelled_ok(const char *id) {
+        if (!id_char_is_ok(*id, true))
+                return false;
+
+        for (const char *c = id; *c; c++)
+                if (!id_char_is_ok(*c, false))
+                        return false;
+
+        return strlen(id) <= NAME_ID_MAX;
+}
+
+bool name_id_check(const char *id, GError **error) {
+        g_autofree char *shown = text_printable(id, NAME_ID_MAX), *escaped = NULL;
+
+        if (!id_is_spelled_ok(id)) {
+                g_set_error(error, UNITS_ERROR, UNITS_ERROR_BAD_NAME,
+                            "--id: \"%s\" is not an id; accepted: letters, digits, '_', '.' and '-', "
+                            "beginning with a letter or digit, at most %d characters",
+                            shown, NAME_ID_MAX);
+                return false;
+        }
+
+        for (size_t i = 0; i < G_N_ELEMENTS(reserved_ids); i++)
+                if (strcmp(id, reserved_ids[i]) == 0) {
+                        g_set_error(error, UNITS_ERROR, UNITS_ERROR_BAD_NAME,
+                                    "--id: \"%s\" is reserved; accepted: any other id", shown);
+                        return false;
+                }
+
+        escaped = name_escape(id);
+        if (strlen(escaped) > ESCAPED_MAX) {
+                g_set_error(error, UNITS_ERROR, UNITS_ERROR_BAD_NAME,
+                            "--id: \"%s\" is too long for a unit name; accepted: fewer dashes (each takes four of %zu bytes)",
+                            shown, ESCAPED_MAX);
+                return false;
+        }
+
+        return true;
+}
+
+char *name_id_from_random(uint64_t random) {
+        static const char alphabet[] = "abcdefghjkmnpqrstuvwxyz23456789"; /* no i, l, o, 0, 1 */
+        const uint64_t n_letters = strcspn(alphabet, "23456789"), n_all = strlen(alphabet);
+        char id[7] = { 0 };
+
+        for (size_t i = 0; i < sizeof(id) - 1; i++) {
+                uint64_t base = i == 0 ? n_letters : n_all;
+
+                id[i] = alphabet[random % base];
+                random /= base;
+        }
+
+        return g_strdup(id);
+}
+
+char *name_escape(const char *id) {
+        g_autoptr(GString) out = g_string_new(NULL);
+
+        for (const char *c = id; *c; c++) {
+                if (*c == '-')
+                        g_string_append(out, DASH);
+                else
+                        g_string_append_c(out, *c);
+        }
+
+        return g_string_free(g_steal_pointer(&out), FALSE);
+}
+
+static char *unit_name(const char *id, const char *suffix) {
+        g_autofree char *escaped = name_escape(id);
+
+        return g_strconcat(NAME_PREFIX, escaped, suffix, NULL);
+}
+
+char *name_slice(const char *id) {
+        return unit_name(id, ".slice");
+}
+
+char *name_service(const char *id) {
+        return unit_name(id, ".service");
+}
+
+char *name_scope(const char *id) {
+        return unit_name(id, ".scope");
+}
+
+static char *unescape(const char *text, size_t length) {
+        g_autoptr(GString) out = g_string_sized_new(length);
+
+        for (const char *c = text; c < text + length; c++) {
+                if (strncmp(c, DASH, strlen(DASH)) == 0) {
+                        g_string_append_c(out, '-');
+                        c += strlen(DASH) - 1;
+                } else if (*c == '-') {
+                        return NULL;
+                } else {
+                        g_string_append_c(out, *c);
+                }
+        }
+
+        return g_string_free(g_steal_pointer(&out), FALSE);
+}
+
+char *name_id_from_unit(const char *unit) {
+        const char *body = unit + strlen(NAME_PREFIX);
+        g_autofree char *id = NULL;
+
+        if (!g_str_has_prefix(unit, NAME_PREFIX))
+                return NULL;
+
+        for (size_t i = 0; i < G_N_ELEMENTS(run_suffixes) && !id; i++)
+                if (g_str_has_suffix(body, run_suffixes[i]))
+                        id = unescape(body, strlen(body) - strlen(run_suffixes[i]));
+
+        /* Whoever made it, an id that we would not give is not one of ours. */
+        return id && name_id_check(id, NULL) ? g_steal_pointer(&id) : NULL;
+}
