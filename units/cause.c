@@ -81,12 +81,14 @@ static bool is_memory_within_grace(const Facts *facts) {
         Act act = facts_first_act(facts);
         uint64_t grace = facts->limits.is_set[LIMIT_GRACE] ? facts->limits.value[LIMIT_GRACE] : 0;
 
-        if ((act != ACT_TIMEOUT && act != ACT_CPU_TIME) || !is_memory(facts) || facts_signal(facts) != SIGKILL)
+        if ((act != ACT_TIMEOUT && act != ACT_CPU_TIME) || !is_memory(facts) ||
+            facts_signal(facts) != SIGKILL)
                 return false;
         if (facts_act_counts(facts, ACT_CANCEL) || facts_act_counts(facts, ACT_OUTPUT))
                 return false;
 
-        return facts->ended_usec >= facts->act_usec[act] && facts->ended_usec - facts->act_usec[act] < grace;
+        return facts->ended_usec >= facts->act_usec[act] &&
+               facts->ended_usec - facts->act_usec[act] < grace;
 }
 
 static bool is_act_timeout(const Facts *facts) {
@@ -121,7 +123,8 @@ static bool is_cpu_spent(const Facts *facts, uint64_t tolerance) {
 
 /* The backstop, LimitCPU: SIGXCPU first. A program that sends itself one without having used its budget is not it. */
 static bool is_cpu_backstop_soft(const Facts *facts) {
-        return facts_signal(facts) == SIGXCPU && limit_set_is_limited(&facts->limits, LIMIT_CPU_TIME) &&
+        return facts_signal(facts) == SIGXCPU &&
+               limit_set_is_limited(&facts->limits, LIMIT_CPU_TIME) &&
                (!is_known(facts->cpu_usec) || is_cpu_spent(facts, CPU_TOLERANCE_USEC));
 }
 
@@ -257,11 +260,13 @@ static Touched limit_touched(const Facts *facts, Outcome outcome, Limit limit) {
         case LIMIT_CPU_TIME:
                 return touched_cpu_time(facts, outcome, value);
         case LIMIT_TASKS:
-                return touched_either(touched_counter(facts->tasks_denied), touched_peak(facts->tasks_peak, value));
+                return touched_either(touched_counter(facts->tasks_denied),
+                                      touched_peak(facts->tasks_peak, value));
         case LIMIT_FSIZE:
                 return outcome == OUTCOME_FSIZE ? TOUCHED_YES : TOUCHED_UNKNOWN;
         case LIMIT_OUTPUT:
-                return touched_if(facts->is_output_truncated || facts_act_counts(facts, ACT_OUTPUT));
+                return touched_if(facts->is_output_truncated ||
+                                  facts_act_counts(facts, ACT_OUTPUT));
         default:
                 return TOUCHED_UNKNOWN;
         }
@@ -326,9 +331,12 @@ static void add_memory(Verdict *verdict, const Facts *facts) {
         if (was_counted(facts->oom_kills))
                 add_evidence(verdict, "%s oom_kill=%" PRIu64, source, facts->oom_kills);
         if (was_counted(facts->oom_kills_local_limit))
-                add_evidence(verdict, "memory.events.local oom=%" PRIu64, facts->oom_kills_local_limit);
+                add_evidence(verdict, "memory.events.local oom=%" PRIu64,
+                             facts->oom_kills_local_limit);
         if (verdict->outcome == OUTCOME_MEMORY && !facts_memory_is_own(facts))
-                add_evidence(verdict, "own memory limit not met: memory of an ancestor or of the machine ran out");
+                add_evidence(
+                        verdict,
+                        "own memory limit not met: memory of an ancestor or of the machine ran out");
 }
 
 static void add_wait_status(Verdict *verdict, const Facts *facts) {
@@ -357,7 +365,8 @@ static void gather_evidence(const Facts *facts, Verdict *verdict) {
 /* ---- the verdict ---- */
 
 static bool outcome_has_error(Outcome outcome) {
-        return outcome == OUTCOME_NOT_STARTED || outcome == OUTCOME_REFUSED || outcome == OUTCOME_LOST;
+        return outcome == OUTCOME_NOT_STARTED || outcome == OUTCOME_REFUSED ||
+               outcome == OUTCOME_LOST;
 }
 
 static const char *error_code(const Facts *facts, Outcome outcome) {

@@ -24,9 +24,9 @@ typedef enum {
 } Outcome;
 
 typedef struct {
-        const char *word;        /* "cpu-time" */
-        bool is_exhausted;       /* resource_exhausted of the record */
-        Limit limit;             /* the limit it is about; _LIMIT_MAX: none */
+        const char *word;  /* "cpu-time" */
+        bool is_exhausted; /* resource_exhausted of the record */
+        Limit limit;       /* the limit it is about; _LIMIT_MAX: none */
         const char *help;
 } OutcomeInfo;
 
@@ -35,14 +35,14 @@ const OutcomeInfo *outcome_info(Outcome outcome);
 typedef struct {
         Outcome outcome;
         bool is_ok;
-        int exit_code;              /* −1: absent */
-        int signal;                 /* 0: absent */
+        int exit_code; /* −1: absent */
+        int signal;    /* 0: absent */
         bool core_dumped;
         bool touched[_LIMIT_MAX];
         bool touched_known[_LIMIT_MAX]; /* false: the record leaves "touched" out */
-        char *error_code;           /* NULL: none. "command-not-found", …; owned */
-        char *message;              /* one sentence, no "cordon:" in front; owned; never NULL */
-        GPtrArray *evidence;        /* of char*, owned */
+        char *error_code;               /* NULL: none. "command-not-found", …; owned */
+        char *message;                  /* one sentence, no "cordon:" in front; owned; never NULL */
+        GPtrArray *evidence;            /* of char*, owned */
 } Verdict;
 
 void cause_decide(const Facts *facts, const char *command, Verdict *ret_verdict);

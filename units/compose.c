@@ -12,7 +12,7 @@
 #include "name.h"
 #include "text.h"
 
-#define USEC_PER_SEC UINT64_C(1000000)
+#define USEC_PER_SEC    UINT64_C(1000000)
 #define DESCRIPTION_MAX 80
 
 /* The gate is executed at once or never; generous because emulated machines are slow. */
@@ -20,9 +20,9 @@
 
 typedef struct {
         const char *name;
-        const char *text;   /* a string property, or */
-        bool yes, no;       /* a boolean one, or */
-        uint64_t number;    /* a number */
+        const char *text; /* a string property, or */
+        bool yes, no;     /* a boolean one, or */
+        uint64_t number;  /* a number */
         const char *why;
 } FixedProperty;
 
@@ -120,7 +120,8 @@ static void set_stop(PropertyList *list, const LimitInfo *info, uint64_t usec) {
 
 static void set_bitmap(PropertyList *list, const char *name, const CpuList *cpus) {
         property_list_set(list, name,
-                          g_variant_new_fixed_array(G_VARIANT_TYPE_BYTE, cpus->bytes, cpus->size, 1));
+                          g_variant_new_fixed_array(G_VARIANT_TYPE_BYTE, cpus->bytes, cpus->size,
+                                                    1));
 }
 
 static void set_limit(PropertyList *list, const LimitSet *set, Limit limit) {
@@ -176,7 +177,8 @@ static PropertyList *compose_slice(const Spec *spec) {
 
 static void set_description(PropertyList *unit, const Spec *spec) {
         g_autofree char *prefix = g_strdup_printf("cordon %s: ", spec->id);
-        g_autofree char *command = text_command(spec->command, DESCRIPTION_MAX - MIN(strlen(prefix), 40));
+        g_autofree char *command = text_command(spec->command,
+                                                DESCRIPTION_MAX - MIN(strlen(prefix), 40));
         g_autofree char *description = g_strconcat(prefix, command, NULL);
 
         property_list_set_string(unit, "Description", description);
@@ -218,7 +220,8 @@ static PropertyList *compose_unit(const Spec *spec, const ComposeContext *contex
         return g_steal_pointer(&unit);
 }
 
-void compose(const Spec *spec, const ComposeContext *context, PropertyList **ret_slice, PropertyList **ret_unit) {
+void compose(const Spec *spec, const ComposeContext *context, PropertyList **ret_slice,
+             PropertyList **ret_unit) {
         *ret_slice = compose_slice(spec);
         *ret_unit = compose_unit(spec, context);
 }
@@ -237,7 +240,8 @@ static const char *option_of_limit(const char *name) {
                 const LimitInfo *info = limit_info((Limit)i);
                 const char *rest;
 
-                if (!info->property || info->carrier == LIMIT_ON_SLICE || !g_str_has_prefix(name, info->property))
+                if (!info->property || info->carrier == LIMIT_ON_SLICE ||
+                    !g_str_has_prefix(name, info->property))
                         continue;
                 rest = name + strlen(info->property);
                 if (*rest == '\0' || g_str_equal(rest, "Soft"))
@@ -261,7 +265,8 @@ bool compose_check_extra(const char *name, GError **error) {
         if (!is_owned)
                 return true;
 
-        g_set_error(error, UNITS_ERROR, UNITS_ERROR_RESERVED, "-p: \"%s\" belongs to the sandbox%s%s", name,
-                    instead ? "; use " : "", instead ? instead : "");
+        g_set_error(error, UNITS_ERROR, UNITS_ERROR_RESERVED,
+                    "-p: \"%s\" belongs to the sandbox%s%s", name, instead ? "; use " : "",
+                    instead ? instead : "");
         return false;
 }

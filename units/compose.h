@@ -10,11 +10,13 @@
 /* What is not part of the request but of this launch. */
 typedef struct {
         const char *gate_path; /* the program that starts inside the unit */
-        const char *owner;     /* who launched it ("PID:STARTTIME"): tells a sweep an orphan; an argument of the gate */
-        int gate_fd;           /* the unit's end of the gate's socket; becomes the gate's standard input */
+        const char *
+                owner; /* who launched it ("PID:STARTTIME"): tells a sweep an orphan; an argument of the gate */
+        int gate_fd; /* the unit's end of the gate's socket; becomes the gate's standard input */
 } ComposeContext;
 
-void compose(const Spec *spec, const ComposeContext *context, PropertyList **ret_slice, PropertyList **ret_unit);
+void compose(const Spec *spec, const ComposeContext *context, PropertyList **ret_slice,
+             PropertyList **ret_unit);
 
 /* May -p set it? Refuses what makes the sandbox one (Slice, Type, KillMode, …) and what has an option of its own. */
 bool compose_check_extra(const char *name, GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -4,4 +4,4 @@
 
 #include "error.h"
 
-G_DEFINE_QUARK(units-error-quark, units_error)
+G_DEFINE_QUARK(units - error - quark, units_error)

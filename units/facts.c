@@ -53,7 +53,8 @@ uint64_t facts_wall_usec(const Facts *facts) {
 bool facts_act_counts(const Facts *facts, Act act) {
         uint64_t acted = facts->act_usec[act];
 
-        return time_is_known(acted) && (!time_is_known(facts->ended_usec) || acted <= facts->ended_usec);
+        return time_is_known(acted) &&
+               (!time_is_known(facts->ended_usec) || acted <= facts->ended_usec);
 }
 
 Act facts_first_act(const Facts *facts) {
@@ -68,7 +69,8 @@ Act facts_first_act(const Facts *facts) {
 }
 
 int facts_signal(const Facts *facts) {
-        bool is_signaled = facts->exec_main_code == CLD_KILLED || facts->exec_main_code == CLD_DUMPED;
+        bool is_signaled = facts->exec_main_code == CLD_KILLED ||
+                           facts->exec_main_code == CLD_DUMPED;
 
         return is_signaled ? facts->exec_main_status : 0;
 }

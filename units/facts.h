@@ -23,7 +23,7 @@ typedef enum {
 
 /* How far the start came. */
 typedef enum {
-        STAGE_REFUSED, /* nothing was started: the request was bad or could not be kept */
+        STAGE_REFUSED,      /* nothing was started: the request was bad or could not be kept */
         STAGE_NOT_EXECUTED, /* the gate ran, the program could not be executed */
         STAGE_EXECUTED,
 } Stage;
@@ -32,30 +32,30 @@ typedef struct {
         LimitSet limits; /* asked, defaults applied */
 
         Stage stage;
-        int exec_errno;          /* of STAGE_NOT_EXECUTED */
-        char *refusal_code;      /* of STAGE_REFUSED: "unenforceable"; owned */
-        char *refusal_message;   /* owned */
+        int exec_errno;        /* of STAGE_NOT_EXECUTED */
+        char *refusal_code;    /* of STAGE_REFUSED: "unenforceable"; owned */
+        char *refusal_message; /* owned */
 
         uint64_t act_usec[_ACT_MAX]; /* when we acted */
         int cancel_signal;           /* the signal we got; 0: cordon stop or none */
         bool is_output_truncated;    /* a captured stream outgrew its limit and was cut */
 
-        bool is_lost;            /* the unit or the manager went away before its end was learnt */
-        char *lost_message;      /* owned */
+        bool is_lost;       /* the unit or the manager went away before its end was learnt */
+        char *lost_message; /* owned */
 
         /* The manager's word */
-        int exec_main_code;      /* CLD_EXITED, CLD_KILLED, CLD_DUMPED; 0 unknown */
-        int exec_main_status;    /* exit code or signal */
-        char *unit_result;       /* "success", "oom-kill", "timeout", …; owned; NULL unknown */
+        int exec_main_code;   /* CLD_EXITED, CLD_KILLED, CLD_DUMPED; 0 unknown */
+        int exec_main_status; /* exit code or signal */
+        char *unit_result;    /* "success", "oom-kill", "timeout", …; owned; NULL unknown */
 
         /* The kernel's word, read from the slice after the end */
-        uint64_t oom_kills;          /* of the slice's tree: memory.events oom_kill, or the v1 notification */
+        uint64_t oom_kills; /* of the slice's tree: memory.events oom_kill, or the v1 notification */
         uint64_t oom_kills_local_limit; /* memory.events.local "oom" of the slice: its own limit was the one; UNKNOWN on v1 */
-        uint64_t memory_max_events;  /* memory.events max */
+        uint64_t memory_max_events; /* memory.events max */
         uint64_t memory_high_events;
-        uint64_t tasks_denied;       /* pids.events max */
-        uint64_t cpu_throttled;      /* cpu.stat nr_throttled */
-        const char *counter_source;  /* "memory.events" or "memory.oom_control (v1)"; static */
+        uint64_t tasks_denied;      /* pids.events max */
+        uint64_t cpu_throttled;     /* cpu.stat nr_throttled */
+        const char *counter_source; /* "memory.events" or "memory.oom_control (v1)"; static */
 
         uint64_t started_usec, ended_usec; /* exec … end of the main process, monotonic */
         uint64_t started_realtime_usec, ended_realtime_usec;
@@ -64,10 +64,10 @@ typedef struct {
         uint64_t tasks_peak;
         uint64_t io_read_bytes, io_write_bytes;
         uint64_t net_in_bytes, net_out_bytes;
-        uint64_t outlived;           /* processes alive when the main one ended */
+        uint64_t outlived; /* processes alive when the main one ended */
 } Facts;
 
-void facts_init(Facts *facts);  /* every measure unknown, every act undone */
+void facts_init(Facts *facts); /* every measure unknown, every act undone */
 void facts_clear(Facts *facts);
 
 /* exec … end of the main process; FACTS_UNKNOWN when either is not known. */

@@ -31,7 +31,8 @@ char *format_size(uint64_t bytes) {
                 letter++;
         }
 
-        return bytes == 0 ? g_strdup("0") : g_strdup_printf("%" PRIu64 "%c", bytes, size_letters[letter]);
+        return bytes == 0 ? g_strdup("0")
+                          : g_strdup_printf("%" PRIu64 "%c", bytes, size_letters[letter]);
 }
 
 static void append_whole_units(GString *out, uint64_t *usec) {
@@ -107,7 +108,8 @@ char *format_size_short(uint64_t bytes) {
         if (tenths >= 100 || tenths % 10 == 0)
                 return g_strdup_printf("%" PRIu64 "%c", (tenths + 5) / 10, size_letters[letter]);
 
-        return g_strdup_printf("%" PRIu64 ".%" PRIu64 "%c", tenths / 10, tenths % 10, size_letters[letter]);
+        return g_strdup_printf("%" PRIu64 ".%" PRIu64 "%c", tenths / 10, tenths % 10,
+                               size_letters[letter]);
 }
 
 /* Tenths below a minute and a half, whole seconds above. */

@@ -14,24 +14,24 @@
 #include "parse.h"
 #include "text.h"
 
-#define KIB UINT64_C(1024)
-#define MIB (KIB * KIB)
+#define KIB  UINT64_C(1024)
+#define MIB  (KIB * KIB)
 #define MSEC UINT64_C(1000)
-#define SEC UINT64_C(1000000)
+#define SEC  UINT64_C(1000000)
 
 /* Largest amounts: what a reader of the record that keeps numbers as doubles still sees exactly (2^53 bytes, a century). */
-#define BYTES_MAX (UINT64_C(1) << 53)
-#define USEC_MAX (UINT64_C(36500) * 86400 * SEC)
-#define TASKS_MAX UINT64_C(4194304)  /* the kernel's PID_MAX_LIMIT: pids.max takes no more */
+#define BYTES_MAX  (UINT64_C(1) << 53)
+#define USEC_MAX   (UINT64_C(36500) * 86400 * SEC)
+#define TASKS_MAX  UINT64_C(4194304) /* the kernel's PID_MAX_LIMIT: pids.max takes no more */
 #define NOFILE_MAX (UINT64_C(1) << 30)
-#define CPUS_MAX ((uint64_t)PARSE_CPU_MAX + 1)
+#define CPUS_MAX   ((uint64_t)PARSE_CPU_MAX + 1)
 
 /* Smallest amounts: what /bin/true, dynamically linked, needs to be executed and end with 0, with some air. Found by
  * trying: address space 2500K, stack 16K, four descriptors. */
-#define MEMORY_MIN MIB
+#define MEMORY_MIN        MIB
 #define ADDRESS_SPACE_MIN (4 * MIB)
-#define STACK_MIN (64 * KIB)
-#define NOFILE_MIN UINT64_C(8)
+#define STACK_MIN         (64 * KIB)
+#define NOFILE_MIN        UINT64_C(8)
 
 #define TEXT_SHOWN 40 /* characters of a bad value that a message repeats */
 
@@ -180,9 +180,9 @@ bool limit_from_key(const char *key, Limit *ret_limit) {
 static bool fail_malformed(Limit limit, const char *text, GError **error) {
         g_autofree char *shown = text_printable(text, TEXT_SHOWN);
 
-        g_set_error(error, UNITS_ERROR, UNITS_ERROR_BAD_VALUE, "--%s: \"%s\" is not %s; accepted: %s, or infinity",
-                    limits[limit].key, shown, unit_words[limits[limit].unit].noun,
-                    unit_words[limits[limit].unit].accepted);
+        g_set_error(error, UNITS_ERROR, UNITS_ERROR_BAD_VALUE,
+                    "--%s: \"%s\" is not %s; accepted: %s, or infinity", limits[limit].key, shown,
+                    unit_words[limits[limit].unit].noun, unit_words[limits[limit].unit].accepted);
         return false;
 }
 
@@ -194,16 +194,17 @@ static bool fail_range(Limit limit, const char *text, GError **error) {
 
         if (info->unit == LIMIT_UNIT_CPU_LIST)
                 g_set_error(error, UNITS_ERROR, UNITS_ERROR_OUT_OF_RANGE,
-                            "--%s: \"%s\" is out of range; accepted: CPUs 0 to %d, or infinity", info->key, shown,
-                            PARSE_CPU_MAX);
+                            "--%s: \"%s\" is out of range; accepted: CPUs 0 to %d, or infinity",
+                            info->key, shown, PARSE_CPU_MAX);
         else
                 g_set_error(error, UNITS_ERROR, UNITS_ERROR_OUT_OF_RANGE,
-                            "--%s: \"%s\" is out of range; accepted: %s to %s, or infinity", info->key, shown, min,
-                            max);
+                            "--%s: \"%s\" is out of range; accepted: %s to %s, or infinity",
+                            info->key, shown, min, max);
         return false;
 }
 
-static ParseResult value_parse(LimitUnit unit, const char *text, uint64_t *ret_value, CpuList *ret_cpus) {
+static ParseResult value_parse(LimitUnit unit, const char *text, uint64_t *ret_value,
+                               CpuList *ret_cpus) {
         switch (unit) {
         case LIMIT_UNIT_USEC:
                 return parse_duration(text, ret_value);

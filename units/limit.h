@@ -71,21 +71,21 @@ typedef enum {
 } LimitDefault;
 
 typedef struct {
-        const char *key;          /* "memory-high" */
+        const char *key; /* "memory-high" */
         LimitUnit unit;
         LimitCarrier carrier;
         LimitEncoding encoding;
-        const char *property;     /* "MemoryHigh"; NULL: none; rlimits by name without "Soft" */
-        uint64_t min;             /* smallest value accepted, inclusive */
-        uint64_t max;             /* largest value accepted, inclusive */
+        const char *property; /* "MemoryHigh"; NULL: none; rlimits by name without "Soft" */
+        uint64_t min;         /* smallest value accepted, inclusive */
+        uint64_t max;         /* largest value accepted, inclusive */
         LimitDefault default_when;
         uint64_t default_value;
         LimitReadback readback;
-        const char *readback_name; /* cgroup v2 file, or the manager's property */
-        const char *readback_name_v1; /* "memory/memory.limit_in_bytes" (controller/file), NULL: none */
+        const char *readback_name;    /* cgroup v2 file, or the manager's property */
+        const char *readback_name_v1; /* controller/file: "memory/memory.limit_in_bytes" */
         int readback_number;
-        const char *value_name;   /* "SIZE", for help */
-        const char *help;         /* for people, last column */
+        const char *value_name; /* "SIZE", for help */
+        const char *help;       /* for people, last column */
 } LimitInfo;
 
 #define LIMIT_INFINITY UINT64_MAX
@@ -108,21 +108,23 @@ bool limit_from_key(const char *key, Limit *ret_limit);
 
 /* Parses a value as it stands on the command line ("256M", "1m30s", "150%", "0,2-3", "infinity") and puts it into the
  * set. On failure the set is unchanged and the message names the option, the text and what would be accepted. */
-bool limit_set_parse(LimitSet *set, Limit limit, const char *text, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+bool limit_set_parse(LimitSet *set, Limit limit, const char *text,
+                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The same from a number (JSON): it means what the same number means on the command line, so bytes, seconds, whole
  * CPUs, a count; 0.1 is exactly a tenth. */
-bool limit_set_number(LimitSet *set, Limit limit, double number, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+bool limit_set_number(LimitSet *set, Limit limit, double number,
+                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Values that follow from others: memory brings swap 0, core is 0 and grace 5 s unless asked. Idempotent. */
 void limit_set_apply_defaults(LimitSet *set);
 void limit_set_apply_capture_default(LimitSet *set); /* output is 1M unless asked */
 
 bool limit_set_is_limited(const LimitSet *set, Limit limit); /* set, and not infinity */
-char *limit_format(Limit limit, uint64_t value);             /* "256M", "30s": parses back to the same value */
-char *limit_set_format(const LimitSet *set, Limit limit);    /* the same of a set's value, the CPU list included */
-void limit_set_copy(const LimitSet *from, LimitSet *to);     /* what was in "to" is let go */
+char *limit_format(Limit limit, uint64_t value); /* "256M", "30s": parses back to the same value */
+char *limit_set_format(const LimitSet *set, Limit limit); /* … the CPU list included */
+void limit_set_copy(const LimitSet *from, LimitSet *to);  /* what was in "to" is let go */
 void limit_set_clear(LimitSet *set);
-char *cpu_list_format(const CpuList *cpus);                  /* "0,2-3" */
+char *cpu_list_format(const CpuList *cpus); /* "0,2-3" */
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LimitSet, limit_set_clear)

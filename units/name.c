@@ -10,9 +10,9 @@
 #include "name.h"
 #include "text.h"
 
-#define DASH "\\x2d"
+#define DASH                "\\x2d"
 #define UNIT_NAME_MAX_BYTES 255 /* of systemd */
-#define ESCAPED_MAX (UNIT_NAME_MAX_BYTES - strlen(NAME_PREFIX) - strlen(".service"))
+#define ESCAPED_MAX         (UNIT_NAME_MAX_BYTES - strlen(NAME_PREFIX) - strlen(".service"))
 
 static const char *const run_suffixes[] = { ".slice", ".service", ".scope" };
 
@@ -54,9 +54,10 @@ bool name_id_check(const char *id, GError **error) {
 
         escaped = name_escape(id);
         if (strlen(escaped) > ESCAPED_MAX) {
-                g_set_error(error, UNITS_ERROR, UNITS_ERROR_BAD_NAME,
-                            "--id: \"%s\" is too long for a unit name; accepted: fewer dashes (each takes four of %zu bytes)",
-                            shown, ESCAPED_MAX);
+                g_set_error(
+                        error, UNITS_ERROR, UNITS_ERROR_BAD_NAME,
+                        "--id: \"%s\" is too long for a unit name; accepted: fewer dashes (each takes four of %zu bytes)",
+                        shown, ESCAPED_MAX);
                 return false;
         }
 

@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define NAME_PREFIX "cordon-"
+#define NAME_PREFIX     "cordon-"
 #define NAME_ROOT_SLICE "cordon.slice"
-#define NAME_ID_MAX 64
+#define NAME_ID_MAX     64
 
 /* Letters, digits, '_', '.', '-'; begins with a letter or digit; at most NAME_ID_MAX bytes; not "pool".
  * (And not so many dashes that the escaped unit name would outgrow what systemd takes.) */

@@ -9,7 +9,7 @@
 
 #include "parse.h"
 
-#define KIBI UINT64_C(1024)
+#define KIBI   UINT64_C(1024)
 #define SECOND UINT64_C(1000000)
 
 typedef struct {
@@ -108,7 +108,8 @@ static ParseResult whole_scan(const char *digits, size_t n_digits, uint64_t *ret
         return PARSE_OK;
 }
 
-static ParseResult decimal_scale(const Decimal *decimal, uint64_t multiplier, uint64_t *ret_number) {
+static ParseResult decimal_scale(const Decimal *decimal, uint64_t multiplier,
+                                 uint64_t *ret_number) {
         uint64_t number;
         ParseResult result;
 
@@ -279,7 +280,8 @@ static uint64_t bitmap_add(GByteArray *bitmap, uint64_t first, uint64_t last) {
         return added;
 }
 
-ParseResult parse_cpu_list(const char *text, uint8_t **ret_bytes, size_t *ret_size, uint64_t *ret_count) {
+ParseResult parse_cpu_list(const char *text, uint8_t **ret_bytes, size_t *ret_size,
+                           uint64_t *ret_count) {
         g_autoptr(GByteArray) bitmap = g_byte_array_new();
         uint64_t first, last, count = 0;
         ParseResult result;

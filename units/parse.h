@@ -30,4 +30,5 @@ ParseResult parse_count(const char *text, uint64_t *ret_count);
 ParseResult parse_cpu_share(const char *text, uint64_t *ret_usec_per_sec);
 
 /* "0,2-3": a bitmap, least significant byte first, no longer than the highest CPU needs; and how many CPUs are in it. */
-ParseResult parse_cpu_list(const char *text, uint8_t **ret_bytes, size_t *ret_size, uint64_t *ret_count);
+ParseResult parse_cpu_list(const char *text, uint8_t **ret_bytes, size_t *ret_size,
+                           uint64_t *ret_count);

@@ -107,7 +107,8 @@ static char *value_to_text(GVariant *value) {
                 return g_variant_dup_string(value, NULL);
         if (g_variant_is_of_type(value, G_VARIANT_TYPE_BOOLEAN))
                 return g_strdup(g_variant_get_boolean(value) ? "yes" : "no");
-        if (g_variant_is_of_type(value, G_VARIANT_TYPE_UINT64) && g_variant_get_uint64(value) == UINT64_MAX)
+        if (g_variant_is_of_type(value, G_VARIANT_TYPE_UINT64) &&
+            g_variant_get_uint64(value) == UINT64_MAX)
                 return g_strdup("infinity");
 
         return g_variant_print(value, FALSE);

@@ -11,12 +11,13 @@
 
 typedef struct {
         char *id;
-        char **command;       /* argv, at least one */
-        char **environment;   /* what the program sees, "NAME=value" */
-        char *user, *group;   /* as given to --uid/--gid or needed by the manager; NULL: the manager's own */
-        LimitSet limits;      /* defaults applied */
-        GHashTable *labels;   /* string → string, or NULL */
-        PropertyList *extra;  /* -p: already typed and allowed, or NULL */
+        char **command;     /* argv, at least one */
+        char **environment; /* what the program sees, "NAME=value" */
+        char *user,
+                *group; /* as given to --uid/--gid or needed by the manager; NULL: the manager's own */
+        LimitSet limits;     /* defaults applied */
+        GHashTable *labels;  /* string → string, or NULL */
+        PropertyList *extra; /* -p: already typed and allowed, or NULL */
 } Spec;
 
 Spec *spec_new(void);

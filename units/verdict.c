@@ -45,7 +45,8 @@ static char *how_it_ended(const Verdict *verdict) {
         g_autofree char *name = signame(verdict->signal);
 
         if (verdict->signal != 0)
-                return g_strdup_printf("killed (%s%s)", name, verdict->core_dumped ? ", core dumped" : "");
+                return g_strdup_printf("killed (%s%s)", name,
+                                       verdict->core_dumped ? ", core dumped" : "");
         if (verdict->exit_code >= 0)
                 return g_strdup_printf("exited with %d", verdict->exit_code);
 
@@ -65,7 +66,8 @@ static bool limit_is_worth_naming(const Verdict *verdict, const Facts *facts, Li
 }
 
 /* The limit that ended it first, then the others that were met. */
-static void append_limits(GString *out, const Verdict *verdict, const Facts *facts, bool for_people) {
+static void append_limits(GString *out, const Verdict *verdict, const Facts *facts,
+                          bool for_people) {
         Limit first = outcome_info(verdict->outcome)->limit;
         const char *separator = for_people ? " [" : " [limits: ";
         gsize length = out->len;
@@ -93,7 +95,8 @@ static char *head(const Verdict *verdict, const Facts *facts) {
         g_autofree char *name = signame(facts->cancel_signal);
 
         if (verdict->outcome == OUTCOME_CANCELLED)
-                return facts->cancel_signal ? g_strconcat("cancelled by ", name, NULL) : g_strdup("cancelled");
+                return facts->cancel_signal ? g_strconcat("cancelled by ", name, NULL)
+                                            : g_strdup("cancelled");
         if (verdict->outcome == OUTCOME_MEMORY && !facts_memory_is_own(facts))
                 return g_strdup("out of memory beyond its own limit");
         if (limit != _LIMIT_MAX)
@@ -135,8 +138,8 @@ static char *not_started_message(const Facts *facts, const char *command) {
         g_autofree char *shown = text_printable(command, COMMAND_SHOWN);
 
         if (facts->exec_errno == 0)
-                return g_strdup_printf("\"%s\" was not executed: what starts it ended before%s%s", shown,
-                                       facts->unit_result ? ", unit Result=" : "",
+                return g_strdup_printf("\"%s\" was not executed: what starts it ended before%s%s",
+                                       shown, facts->unit_result ? ", unit Result=" : "",
                                        facts->unit_result ? facts->unit_result : "");
 
         return g_strdup_printf("\"%s\": %s", shown,
@@ -148,7 +151,8 @@ char *verdict_message(const Verdict *verdict, const Facts *facts, const char *co
         case OUTCOME_REFUSED:
                 return g_strdup(facts->refusal_message ? facts->refusal_message : "refused");
         case OUTCOME_LOST:
-                return g_strdup(facts->lost_message ? facts->lost_message : "its end could not be learnt");
+                return g_strdup(facts->lost_message ? facts->lost_message
+                                                    : "its end could not be learnt");
         case OUTCOME_NOT_STARTED:
                 return not_started_message(facts, command);
         default:
