@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The ground on which a private manager stands: its cgroups. What is made is written down in a record
+ * before it is made, so that whoever comes after a kill knows what to remove. */
+
+#include <glib.h>
+#include <stdbool.h>
+
+typedef struct Ground Ground;
+
+/* Makes it below the cgroup of the calling process. `name` is that of the manager's group. */
+bool ground_make(const char *name, const char *record_path, Ground **ret_ground, GError **error);
+
+/* Moves the calling process in. Safe between fork and exec. */
+bool ground_enter(const Ground *ground);
+
+/* Whether version 1 is part of it, which systemd 258 and later do not know. */
+bool ground_is_legacy(const Ground *ground);
+
+void ground_free(Ground *ground);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Ground, ground_free)
+
+/* Ends and removes everything that the record names, then the record. */
+bool ground_clear(const char *record_path, GError **error);

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The keeper. The hard thing is that it may be killed between any two lines, and that a launcher may
+ * come at any moment: so the `alive` lock is held from the first line to the end of the process, all
+ * that is made is recorded before, and the directory goes last, in one step. */
+
+#include "keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "../manager/error.h"
+#include "../manager/fd.h"
+#include "origin.h"
+
+/* How long services get to end when the manager is told to; nobody is connected any more. */
+#define KEEPER_GRACE_USEC (5 * G_USEC_PER_SEC)
+
+static bool keeper_fail(GError **error, const char *what) {
+        g_set_error(error,
+                    MANAGER_ERROR,
+                    MANAGER_ERROR_KEEPER,
+                    "the keeper of the private manager: %s: %s",
+                    what,
+                    g_strerror(errno));
+        return false;
+}
+
+static bool keeper_lock_alive(Keeper *keeper, GError **error) {
+        struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+        keeper->alive_fd =
+                openat(keeper->dir.fd, "alive", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (keeper->alive_fd < 0 || fcntl(keeper->alive_fd, F_SETLK, &lock) < 0)
+                return keeper_fail(error, "alive");
+        return true;
+}
+
+static bool keeper_block_signals(Keeper *keeper, GError **error) {
+        sigset_t signals;
+
+        (void)sigemptyset(&signals);
+        (void)sigaddset(&signals, SIGTERM);
+        (void)sigaddset(&signals, SIGINT);
+        (void)sigaddset(&signals, SIGHUP);
+        (void)sigprocmask(SIG_BLOCK, &signals, NULL);
+        keeper->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+        return keeper->signal_fd >= 0 || keeper_fail(error, "signals");
+}
+
+/* What was left in the directory itself by one who was killed: sockets that nobody listens on, and
+ * what the manager had written. */
+static void keeper_empty_directory(Keeper *keeper) {
+        runtime_dir_empty(&keeper->dir, "alive");
+}
+
+bool keeper_open(const char *runtime_dir, int dir_fd, Keeper *keeper, GError **error) {
+        (void)prctl(PR_SET_DUMPABLE, 0);
+        (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+        origin_forget();
+
+        if (!runtime_dir_adopt(runtime_dir, dir_fd, &keeper->dir, error) ||
+            !keeper_lock_alive(keeper, error) || !keeper_block_signals(keeper, error))
+                return false;
+
+        keeper->is_owner = true;
+        keeper->record_path = g_build_filename(runtime_dir, "ground", NULL);
+        if (!ground_clear(keeper->record_path, error))
+                return false;
+
+        keeper_empty_directory(keeper);
+        return true;
+}
+
+bool keeper_make(Keeper *keeper, GError **error) {
+        g_autofree char *name = g_strdup_printf("cordon-%s", keeper->dir.name);
+
+        if (!ground_make(name, keeper->record_path, &keeper->ground, error) ||
+            !world_make(&keeper->world, error) ||
+            !manager_start(keeper->dir.path, keeper->ground, &keeper->manager, error) ||
+            !manager_wait_ready(&keeper->manager, keeper->signal_fd, error))
+                return false;
+
+        world_uncover(&keeper->world);
+        return true;
+}
+
+bool keeper_listen(Keeper *keeper, int first_fd, uint64_t idle_usec, GError **error) {
+        if (!visitors_open(keeper->dir.fd, first_fd, idle_usec, &keeper->visitors, error))
+                return false;
+
+        (void)flock(keeper->dir.fd, LOCK_UN);
+        return true;
+}
+
+typedef enum {
+        WATCH_MANAGER,
+        WATCH_SIGNAL,
+        WATCH_COMPLAINT,
+        WATCH_NOTIFY,
+        WATCH_LISTEN,
+        WATCH_IDLE,
+        _WATCH_MAX,
+} KeeperWatch;
+
+static void keeper_watch(const Keeper *keeper, GArray *ret_wait) {
+        const int fds[_WATCH_MAX] = {
+                [WATCH_MANAGER] = keeper->manager.process_fd,
+                [WATCH_SIGNAL] = keeper->signal_fd,
+                [WATCH_COMPLAINT] = keeper->manager.complain_fd,
+                [WATCH_NOTIFY] = keeper->manager.notify_fd,
+                [WATCH_LISTEN] = keeper->visitors.listen_fd,
+                [WATCH_IDLE] = keeper->visitors.idle_fd,
+        };
+        const GArray *visitors = keeper->visitors.fds;
+
+        g_array_set_size(ret_wait, _WATCH_MAX + visitors->len);
+        for (guint i = 0; i < ret_wait->len; i++)
+                g_array_index(ret_wait, struct pollfd, i) = (struct pollfd){
+                        .fd = i < _WATCH_MAX ? fds[i]
+                                             : g_array_index(visitors, int, i - _WATCH_MAX),
+                        .events = POLLIN,
+                };
+}
+
+/* What it says after READY (that it is reloading, that it stops) is nobody's business. */
+static void keeper_drain_notify(Keeper *keeper) {
+        char text[4096];
+
+        while (recv(keeper->manager.notify_fd, text, sizeof(text), 0) >= 0)
+                continue;
+}
+
+/* Orphans of the manager come to us when it has been killed. */
+static void keeper_reap(Keeper *keeper) {
+        siginfo_t child = { 0 };
+
+        while (waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) >= 0 && child.si_pid > 0 &&
+               child.si_pid != keeper->manager.pid) {
+                (void)waitpid(child.si_pid, NULL, WNOHANG);
+                child.si_pid = 0;
+        }
+}
+
+/* One round. False when it is time to leave. */
+static bool keeper_step(Keeper *keeper, GArray *wait) {
+        const struct pollfd *event;
+
+        keeper_watch(keeper, wait);
+        event = (const struct pollfd *)wait->data;
+        if (poll((struct pollfd *)wait->data, wait->len, -1) < 0)
+                return errno == EINTR;
+
+        if (event[WATCH_MANAGER].revents || event[WATCH_SIGNAL].revents)
+                return false;
+        if (event[WATCH_COMPLAINT].revents)
+                manager_read_complaint(&keeper->manager);
+        if (event[WATCH_NOTIFY].revents)
+                keeper_drain_notify(keeper);
+
+        /* From the last one on: leaving moves the last one into the gap. */
+        for (guint i = wait->len; i > _WATCH_MAX; i--)
+                if (event[i - 1].revents)
+                        visitors_leave(&keeper->visitors, i - 1 - _WATCH_MAX);
+
+        if (event[WATCH_LISTEN].revents || event[WATCH_IDLE].revents)
+                visitors_accept(&keeper->visitors);
+        keeper_reap(keeper);
+        return !event[WATCH_IDLE].revents || keeper->visitors.fds->len > 0;
+}
+
+void keeper_run(Keeper *keeper) {
+        g_autoptr(GArray) wait = g_array_new(FALSE, TRUE, sizeof(struct pollfd));
+
+        while (keeper_step(keeper, wait))
+                continue;
+}
+
+void keeper_leave(Keeper *keeper) {
+        /* Whoever is still in the queue gets end of file without "ready", and starts afresh. */
+        visitors_clear(&keeper->visitors);
+        if (!keeper->is_owner)
+                return;
+
+        manager_stop(&keeper->manager, KEEPER_GRACE_USEC);
+
+        /* Somebody removed our directory and perhaps made it anew: what bears our name is theirs. */
+        if (!runtime_dir_is_current(&keeper->dir))
+                return;
+
+        if (ground_clear(keeper->record_path, NULL))
+                runtime_dir_remove(&keeper->dir);
+}
+
+void keeper_clear(Keeper *keeper) {
+        runtime_dir_clear(&keeper->dir);
+        g_clear_pointer(&keeper->record_path, g_free);
+        g_clear_pointer(&keeper->ground, ground_free);
+        g_clear_pointer(&keeper->world.cover, g_free);
+        manager_clear(&keeper->manager);
+        visitors_clear(&keeper->visitors);
+        fd_close_pointer(&keeper->signal_fd);
+        fd_close_pointer(&keeper->alive_fd);
+}

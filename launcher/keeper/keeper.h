@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The life of a private manager: made, watched while somebody uses it, cleared away. */
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../manager/runtime.h"
+#include "ground.h"
+#include "manager.h"
+#include "visitors.h"
+#include "world.h"
+
+typedef struct {
+        RuntimeDir dir;
+        char *record_path; /* what was made in the cgroup tree */
+        int alive_fd;      /* its record lock says that we live */
+        int signal_fd;
+        World world;
+        Ground *ground;
+        Manager manager;
+        Visitors visitors;
+        bool is_owner; /* the directory and what its record names are ours to remove */
+} Keeper;
+
+#define KEEPER_INIT                                                                                \
+        ((Keeper){ .dir = RUNTIME_DIR_INIT,                                                        \
+                   .alive_fd = -1,                                                                 \
+                   .signal_fd = -1,                                                                \
+                   .manager = MANAGER_INIT,                                                        \
+                   .visitors = VISITORS_INIT })
+
+/* Takes over the directory from the starter, and clears what an earlier keeper left. */
+bool keeper_open(const char *runtime_dir, int dir_fd, Keeper *keeper, GError **error);
+bool keeper_make(Keeper *keeper, GError **error);
+
+/* From here on launchers may come. Lets go of the lock that means "being started". */
+bool keeper_listen(Keeper *keeper, int first_fd, uint64_t idle_usec, GError **error);
+
+/* Until nobody has used it for the idle time, the manager has ended, or we are told to end. */
+void keeper_run(Keeper *keeper);
+
+void keeper_leave(Keeper *keeper);
+
+void keeper_clear(Keeper *keeper);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Keeper, keeper_clear)

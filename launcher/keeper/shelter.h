@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* cgroup version 2 wants a group whose children have controllers to be without processes. So the
+ * processes that are in it, all of them ours, move into a leaf of their own (`cordon-caller`), and back
+ * when the last private manager below that group has gone. */
+
+#include <glib.h>
+#include <stdbool.h>
+
+/* The lock returned keeps others from undoing it before a group of ours stands below. */
+bool shelter_take(const char *inner, int *ret_lock, GError **error);
+void shelter_return(const char *inner);

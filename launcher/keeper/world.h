@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* `systemd --user` starts only where /run/systemd/system exists. Where it does not, the keeper and the
+ * manager get a mount namespace in which it does, until the manager runs; nothing is ever made on the
+ * machine itself. */
+
+#include <glib.h>
+#include <stdbool.h>
+
+typedef struct {
+        char *cover; /* what is covered in our mount namespace; NULL where nothing had to be */
+} World;
+
+bool world_make(World *ret_world, GError **error);
+
+/* Takes the cover away: programs started later see the machine as their caller does. */
+void world_uncover(World *world);

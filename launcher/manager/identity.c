@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The key of a private manager: a hash of everything that a program gets from the manager that starts
+ * it and that the gate could not give back. The hard thing is to have all of it and nothing that
+ * changes from run to run. */
+
+#include "identity.h"
+
+#include <stdint.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *const identity_namespaces[] = {
+        "cgroup", "ipc", "mnt", "net", "pid", "time", "user", "uts",
+};
+
+/* Of /proc/self/status: whoever is confined must not be served by somebody who is not. */
+static const char *const identity_status_lines[] = {
+        "Uid:",    "Gid:",        "Groups:",  "CapInh:",          "CapPrm:", "CapEff:",
+        "CapBnd:", "NoNewPrivs:", "Seccomp:", "Seccomp_filters:",
+};
+
+/* A manager cannot raise a hard limit for a program unless it is root with this capability. */
+#define IDENTITY_CAP_SYS_RESOURCE 24
+
+bool identity_is_booted(void) {
+        return access("/run/systemd/system/", F_OK) >= 0;
+}
+
+static void identity_add(GString *text, const char *what, const char *value) {
+        g_string_append_printf(text, "%s=%s\n", what, value);
+}
+
+static void identity_add_namespaces(GString *text) {
+        for (size_t i = 0; i < G_N_ELEMENTS(identity_namespaces); i++) {
+                g_autofree char *path =
+                        g_strdup_printf("/proc/self/ns/%s", identity_namespaces[i]);
+                g_autofree char *value = g_file_read_link(path, NULL);
+
+                identity_add(text, identity_namespaces[i], value ? value : "none");
+        }
+}
+
+static void identity_add_root(GString *text) {
+        struct stat st;
+
+        if (stat("/", &st) >= 0)
+                g_string_append_printf(text,
+                                       "root=%llu:%llu\n",
+                                       (unsigned long long)st.st_dev,
+                                       (unsigned long long)st.st_ino);
+}
+
+static uint64_t identity_capabilities(char *const *lines) {
+        for (; *lines; lines++)
+                if (g_str_has_prefix(*lines, "CapEff:"))
+                        return g_ascii_strtoull(*lines + strlen("CapEff:\t"), NULL, 16);
+        return 0;
+}
+
+static void identity_add_hard_limits(GString *text) {
+        for (int resource = 0; resource < (int)RLIM_NLIMITS; resource++) {
+                struct rlimit limit;
+
+                if (getrlimit(resource, &limit) >= 0)
+                        g_string_append_printf(
+                                text, "rlimit%d=%ju\n", resource, (uintmax_t)limit.rlim_max);
+        }
+}
+
+static void identity_add_privileges(GString *text) {
+        g_autofree char *status = NULL, *label = NULL;
+        g_auto(GStrv) lines = NULL;
+
+        if (!g_file_get_contents("/proc/self/status", &status, NULL, NULL))
+                return;
+
+        lines = g_strsplit(status, "\n", -1);
+        for (char **line = lines; *line; line++)
+                for (size_t i = 0; i < G_N_ELEMENTS(identity_status_lines); i++)
+                        if (g_str_has_prefix(*line, identity_status_lines[i]))
+                                identity_add(text, "status", *line);
+
+        if (!(identity_capabilities(lines) & (UINT64_C(1) << IDENTITY_CAP_SYS_RESOURCE)))
+                identity_add_hard_limits(text);
+
+        if (g_file_get_contents("/proc/self/attr/current", &label, NULL, NULL))
+                identity_add(text, "label", label);
+}
+
+/* Mounts whose later changes the manager's mount namespace does not get to see: where that table has
+ * changed, the old manager's programs would see another file system than their caller. */
+static void identity_add_unpropagated_mounts(GString *text) {
+        g_autofree char *table = NULL;
+        g_auto(GStrv) lines = NULL;
+
+        if (!g_file_get_contents("/proc/self/mountinfo", &table, NULL, NULL))
+                return;
+
+        lines = g_strsplit(table, "\n", -1);
+        for (char **line = lines; *line; line++)
+                if (!strstr(*line, " shared:"))
+                        identity_add(text, "mount", *line);
+}
+
+/* On a machine booted with systemd the manager gets a scope from it, else it is rooted below the
+ * caller's own cgroup, and then only callers in that cgroup are under the same limits. */
+static void identity_add_cgroups(GString *text) {
+        g_autofree char *table = NULL;
+        g_auto(GStrv) lines = NULL;
+
+        if (!g_file_get_contents("/proc/self/cgroup", &table, NULL, NULL))
+                return;
+
+        lines = g_strsplit(table, "\n", -1);
+        for (char **line = lines; *line; line++) {
+                if (g_str_has_suffix(*line, "/" IDENTITY_CALLER_GROUP))
+                        (*line)[strlen(*line) - strlen("/" IDENTITY_CALLER_GROUP)] = '\0';
+                if (g_str_has_suffix(*line, ":/"))
+                        (*line)[strlen(*line) - 1] = '\0';
+                identity_add(text, "cgroup", *line);
+        }
+}
+
+char *identity_key(const char *base) {
+        g_autoptr(GString) text = g_string_new(NULL);
+        g_autofree char *hash = NULL;
+
+        g_string_append_printf(text, "protocol=%d\n", IDENTITY_PROTOCOL);
+        identity_add(text, "base", base);
+        identity_add_namespaces(text);
+        identity_add_root(text);
+        identity_add_privileges(text);
+        if (!identity_is_booted()) {
+                identity_add_unpropagated_mounts(text);
+                identity_add_cgroups(text);
+        }
+
+        hash = g_compute_checksum_for_string(G_CHECKSUM_SHA256, text->str, (gssize)text->len);
+        return g_strndup(hash, 16);
+}
