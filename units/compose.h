@@ -10,8 +10,8 @@
 /* What is not part of the request but of this launch. */
 typedef struct {
         const char *gate_path; /* the program that starts inside the unit */
-        const char *
-                owner; /* who launched it ("PID:STARTTIME"): tells a sweep an orphan; an argument of the gate */
+        const char *owner; /* who launched it ("PID:STARTTIME"), an argument of the gate: tells a
+                            * sweep an orphan */
         int gate_fd; /* the unit's end of the gate's socket; becomes the gate's standard input */
 } ComposeContext;
 
