@@ -91,15 +91,10 @@ static const char *ground_common_path(const HierarchySet *set, GError **error) {
 
                 if (!ground_counts(h) || path_is_below(deepest->own, h->own))
                         continue;
-                g_set_error(error,
-                            MANAGER_ERROR,
-                            MANAGER_ERROR_NO_CGROUP,
+                g_set_error(error, MANAGER_ERROR, MANAGER_ERROR_NO_CGROUP,
                             "this process is in %s of %s but in %s of %s: no cgroup is below both; "
                             "start from one group in all hierarchies",
-                            h->own,
-                            h->mount,
-                            deepest->own,
-                            deepest->mount);
+                            h->own, h->mount, deepest->own, deepest->mount);
                 return NULL;
         }
         return deepest->own;
@@ -120,7 +115,8 @@ static void ground_add_parents(Ground *ground, const Hierarchy *hierarchy, const
                 }
 }
 
-static bool ground_plan_legacy(Ground *ground, const HierarchySet *set, const char *name, GError **error) {
+static bool ground_plan_legacy(Ground *ground, const HierarchySet *set, const char *name,
+                               GError **error) {
         const char *path = ground_common_path(set, error);
         g_autofree char *own = NULL;
 
@@ -134,8 +130,7 @@ static bool ground_plan_legacy(Ground *ground, const HierarchySet *set, const ch
                 if (!ground_counts(h))
                         continue;
                 ground_add_parents(ground, h, path);
-                ground_add_tree(
-                        ground, hierarchy_directory(h, own), hierarchy_is_tracking(h));
+                ground_add_tree(ground, hierarchy_directory(h, own), hierarchy_is_tracking(h));
         }
         ground->is_legacy = true;
         return true;
@@ -162,21 +157,19 @@ static bool ground_write_record(const Ground *ground, const char *record_path, G
         if (ground->inner)
                 g_string_append_printf(text, "inner %s\n", ground->inner);
 
-        return g_file_set_contents_full(
-                record_path, text->str, (gssize)text->len, G_FILE_SET_CONTENTS_CONSISTENT, 0600, error);
+        return g_file_set_contents_full(record_path, text->str, (gssize)text->len,
+                                        G_FILE_SET_CONTENTS_CONSISTENT, 0600, error);
 }
 
 static void ground_set_error(GError **error, const char *path, int code) {
-        const char *remedy = geteuid() == 0 ? "mount it writable (a container: run it with its own "
-                                              "writable cgroup namespace)"
-                                            : "a normal user needs a delegated cgroup (Delegate=yes "
-                                              "of its unit, or chown of an empty group)";
+        const char *remedy = geteuid() == 0
+                                     ? "mount it writable (a container: run it with its own "
+                                       "writable cgroup namespace)"
+                                     : "a normal user needs a delegated cgroup (Delegate=yes "
+                                       "of its unit, or chown of an empty group)";
 
-        g_set_error(error,
-                    MANAGER_ERROR,
-                    MANAGER_ERROR_NO_CGROUP,
-                    "no cgroup for the private manager: cannot make %s: %s: %s",
-                    path,
+        g_set_error(error, MANAGER_ERROR, MANAGER_ERROR_NO_CGROUP,
+                    "no cgroup for the private manager: cannot make %s: %s: %s", path,
                     g_strerror(code),
                     code == EROFS || code == EACCES || code == EPERM ? remedy
                                                                      : "see its parent's limits");
@@ -261,13 +254,10 @@ bool ground_clear(const char *record_path, GError **error) {
                 const char *tree = record_value(*line, "tree");
 
                 if (tree && !cgroup_destroy(tree, deadline)) {
-                        g_set_error(error,
-                                    MANAGER_ERROR,
-                                    MANAGER_ERROR_NO_CGROUP,
+                        g_set_error(error, MANAGER_ERROR, MANAGER_ERROR_NO_CGROUP,
                                     "cannot clear the cgroup %s of an earlier private manager: %s: "
                                     "see who is in it",
-                                    tree,
-                                    g_strerror(errno));
+                                    tree, g_strerror(errno));
                         return false;
                 }
         }

@@ -67,7 +67,8 @@ typedef struct {
 
 /* "36 35 98:0 ROOT MOUNT options [tags…] - cgroup2 source superoptions". Later mounts win: they cover
  * the earlier ones. */
-static bool hierarchy_find_mount(char **lines, const char *words, HierarchyMount *ret_mount, GStrv *ret_fields) {
+static bool hierarchy_find_mount(char **lines, const char *words, HierarchyMount *ret_mount,
+                                 GStrv *ret_fields) {
         bool found = false;
 
         for (char **line = lines; *line; line++) {
@@ -110,9 +111,7 @@ static bool hierarchy_set_add(HierarchySet *set, char **mounts, const char *line
                 return true;
 
         if (!g_str_equal(mount.root, "/") || g_str_has_prefix(parts[2], "/..")) {
-                g_set_error(error,
-                            MANAGER_ERROR,
-                            MANAGER_ERROR_NO_CGROUP,
+                g_set_error(error, MANAGER_ERROR, MANAGER_ERROR_NO_CGROUP,
                             "%s shows only a part of the cgroup tree: start the container with a "
                             "cgroup namespace of its own (--cgroupns=private)",
                             mount.mount);
@@ -154,9 +153,7 @@ bool hierarchy_set_read(HierarchySet *ret_set, GError **error) {
                         return false;
 
         if (!hierarchy_set_is_usable(&set)) {
-                g_set_error_literal(error,
-                                    MANAGER_ERROR,
-                                    MANAGER_ERROR_NO_CGROUP,
+                g_set_error_literal(error, MANAGER_ERROR, MANAGER_ERROR_NO_CGROUP,
                                     "no cgroups for systemd: mount cgroup2 on " HIERARCHY_TOP
                                     " (a container needs it writable)");
                 return false;

@@ -25,20 +25,16 @@
 #define KEEPER_GRACE_USEC (5 * G_USEC_PER_SEC)
 
 static bool keeper_fail(GError **error, const char *what) {
-        g_set_error(error,
-                    MANAGER_ERROR,
-                    MANAGER_ERROR_KEEPER,
-                    "the keeper of the private manager: %s: %s",
-                    what,
-                    g_strerror(errno));
+        g_set_error(error, MANAGER_ERROR, MANAGER_ERROR_KEEPER,
+                    "the keeper of the private manager: %s: %s", what, g_strerror(errno));
         return false;
 }
 
 static bool keeper_lock_alive(Keeper *keeper, GError **error) {
         struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 
-        keeper->alive_fd =
-                openat(keeper->dir.fd, "alive", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+        keeper->alive_fd = openat(keeper->dir.fd, "alive",
+                                  O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (keeper->alive_fd < 0 || fcntl(keeper->alive_fd, F_SETLK, &lock) < 0)
                 return keeper_fail(error, "alive");
         return true;
@@ -85,7 +81,8 @@ bool keeper_make(Keeper *keeper, GError **error) {
 
         if (!ground_make(name, keeper->record_path, &keeper->ground, error) ||
             !world_make(&keeper->world, error) ||
-            !manager_start(keeper->dir.path, keeper->ground, &keeper->manager, error) ||
+            !manager_start(keeper->dir.path, keeper->ground, fd_steal(&keeper->world.log_fd),
+                           &keeper->manager, error) ||
             !manager_wait_ready(&keeper->manager, keeper->signal_fd, error))
                 return false;
 
@@ -104,7 +101,7 @@ bool keeper_listen(Keeper *keeper, int first_fd, uint64_t idle_usec, GError **er
 typedef enum {
         WATCH_MANAGER,
         WATCH_SIGNAL,
-        WATCH_COMPLAINT,
+        WATCH_LOG,
         WATCH_NOTIFY,
         WATCH_LISTEN,
         WATCH_IDLE,
@@ -115,7 +112,7 @@ static void keeper_watch(const Keeper *keeper, GArray *ret_wait) {
         const int fds[_WATCH_MAX] = {
                 [WATCH_MANAGER] = keeper->manager.process_fd,
                 [WATCH_SIGNAL] = keeper->signal_fd,
-                [WATCH_COMPLAINT] = keeper->manager.complain_fd,
+                [WATCH_LOG] = keeper->manager.log_fd,
                 [WATCH_NOTIFY] = keeper->manager.notify_fd,
                 [WATCH_LISTEN] = keeper->visitors.listen_fd,
                 [WATCH_IDLE] = keeper->visitors.idle_fd,
@@ -161,8 +158,8 @@ static bool keeper_step(Keeper *keeper, GArray *wait) {
 
         if (event[WATCH_MANAGER].revents || event[WATCH_SIGNAL].revents)
                 return false;
-        if (event[WATCH_COMPLAINT].revents)
-                manager_read_complaint(&keeper->manager);
+        if (event[WATCH_LOG].revents)
+                manager_read_log(&keeper->manager);
         if (event[WATCH_NOTIFY].revents)
                 keeper_drain_notify(keeper);
 
@@ -204,7 +201,7 @@ void keeper_clear(Keeper *keeper) {
         runtime_dir_clear(&keeper->dir);
         g_clear_pointer(&keeper->record_path, g_free);
         g_clear_pointer(&keeper->ground, ground_free);
-        g_clear_pointer(&keeper->world.cover, g_free);
+        world_clear(&keeper->world);
         manager_clear(&keeper->manager);
         visitors_clear(&keeper->visitors);
         fd_close_pointer(&keeper->signal_fd);

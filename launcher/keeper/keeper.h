@@ -15,7 +15,7 @@
 
 typedef struct {
         RuntimeDir dir;
-        char *record_path; /* what was made in the cgroup tree */
+        char *record_path; /* where it is written down what was made in the cgroup tree */
         int alive_fd;      /* its record lock says that we live */
         int signal_fd;
         World world;
@@ -25,11 +25,12 @@ typedef struct {
         bool is_owner; /* the directory and what its record names are ours to remove */
 } Keeper;
 
-#define KEEPER_INIT                                                                                \
-        ((Keeper){ .dir = RUNTIME_DIR_INIT,                                                        \
-                   .alive_fd = -1,                                                                 \
-                   .signal_fd = -1,                                                                \
-                   .manager = MANAGER_INIT,                                                        \
+#define KEEPER_INIT                         \
+        ((Keeper){ .dir = RUNTIME_DIR_INIT, \
+                   .alive_fd = -1,          \
+                   .signal_fd = -1,         \
+                   .world = WORLD_INIT,     \
+                   .manager = MANAGER_INIT, \
                    .visitors = VISITORS_INIT })
 
 /* Takes over the directory from the starter, and clears what an earlier keeper left. */

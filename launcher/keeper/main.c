@@ -41,10 +41,7 @@ int main(int argc, char *argv[]) {
 
         made = keeper_open(argv[1], SPAWN_DIR_FD, &keeper, &error) &&
                keeper_make(&keeper, &error) &&
-               keeper_listen(&keeper,
-                             SPAWN_HOLD_FD,
-                             g_ascii_strtoull(argv[2], NULL, 10),
-                             &error);
+               keeper_listen(&keeper, SPAWN_HOLD_FD, g_ascii_strtoull(argv[2], NULL, 10), &error);
         if (made)
                 keeper_run(&keeper);
 

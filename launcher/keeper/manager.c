@@ -22,10 +22,12 @@
 #include "../manager/error.h"
 #include "../manager/fd.h"
 
-#define MANAGER_READY_USEC    (90 * G_USEC_PER_SEC)
-#define MANAGER_COMPLAINT_MAX 4096
+#define MANAGER_READY_USEC  (90 * G_USEC_PER_SEC)
+#define MANAGER_LOG_MAX     65536
+/* Between fork and exec. */
+#define MANAGER_NOT_STARTED 121
 /* systemd 258 knows cgroup version 2 only. */
-#define MANAGER_LEGACY_LAST   257
+#define MANAGER_LEGACY_LAST 257
 
 static const char *const manager_programs[] = {
         "/usr/lib/systemd/systemd",
@@ -39,9 +41,8 @@ static const struct {
         { "sysinit.target", "[Unit]\nDescription=System Initialization\n" },
         { "basic.target",
           "[Unit]\nDescription=Basic System\nRequires=sysinit.target\nAfter=sysinit.target\n" },
-        { "default.target",
-          "[Unit]\nDescription=Private Manager of cordon\nRequires=basic.target\n"
-          "After=basic.target\nAllowIsolate=yes\n" },
+        { "default.target", "[Unit]\nDescription=Private Manager of cordon\nRequires=basic.target\n"
+                            "After=basic.target\nAllowIsolate=yes\n" },
         { "shutdown.target",
           "[Unit]\nDescription=Shutdown\nDefaultDependencies=no\nRefuseManualStart=yes\n" },
         { "exit.target",
@@ -50,16 +51,14 @@ static const struct {
         { "systemd-exit.service",
           "[Unit]\nDescription=Exit\nDefaultDependencies=no\nRequires=shutdown.target\n"
           "After=shutdown.target\nSuccessAction=exit-force\n"
-          "[Service]\nType=oneshot\nExecStart=:true\n" },
+          "[Service]\nSlice=-.slice\n" },
 };
 
 void manager_clear(Manager *manager) {
         fd_close_pointer(&manager->process_fd);
         fd_close_pointer(&manager->notify_fd);
-        fd_close_pointer(&manager->complain_fd);
-        if (manager->complaint)
-                g_string_free(manager->complaint, TRUE);
-        manager->complaint = NULL;
+        fd_close_pointer(&manager->log_fd);
+        g_clear_pointer(&manager->complaint, g_free);
 }
 
 static const char *manager_program(GError **error) {
@@ -67,9 +66,7 @@ static const char *manager_program(GError **error) {
                 if (access(manager_programs[i], X_OK) >= 0)
                         return manager_programs[i];
 
-        g_set_error_literal(error,
-                            MANAGER_ERROR,
-                            MANAGER_ERROR_NO_SYSTEMD,
+        g_set_error_literal(error, MANAGER_ERROR, MANAGER_ERROR_NO_SYSTEMD,
                             "no systemd on this machine for a private manager: install the package "
                             "'systemd' (it need not be booted)");
         return NULL;
@@ -80,15 +77,10 @@ static bool manager_write_units(const char *runtime_dir, GError **error) {
 
         (void)mkdir(directory, 0700);
         for (size_t i = 0; i < G_N_ELEMENTS(manager_units); i++) {
-                g_autofree char *path =
-                        g_build_filename(directory, manager_units[i].name, NULL);
+                g_autofree char *path = g_build_filename(directory, manager_units[i].name, NULL);
 
-                if (!g_file_set_contents_full(path,
-                                              manager_units[i].text,
-                                              -1,
-                                              G_FILE_SET_CONTENTS_NONE,
-                                              0600,
-                                              error))
+                if (!g_file_set_contents_full(path, manager_units[i].text, -1,
+                                              G_FILE_SET_CONTENTS_NONE, 0600, error))
                         return false;
         }
         return true;
@@ -100,12 +92,8 @@ static int manager_open_notify(const char *runtime_dir, GError **error) {
 
         (void)g_snprintf(address.sun_path, sizeof(address.sun_path), "%s/notify", runtime_dir);
         if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
-                g_set_error(error,
-                            MANAGER_ERROR,
-                            MANAGER_ERROR_RUNTIME_DIR,
-                            "no socket %s: %s",
-                            address.sun_path,
-                            g_strerror(errno));
+                g_set_error(error, MANAGER_ERROR, MANAGER_ERROR_RUNTIME_DIR, "no socket %s: %s",
+                            address.sun_path, g_strerror(errno));
                 return -1;
         }
         return fd_steal(&fd);
@@ -120,20 +108,16 @@ static GStrv manager_environment(const char *runtime_dir) {
         *at++ = g_strdup("HOME=/");
         *at++ = g_strdup_printf("XDG_RUNTIME_DIR=%s", runtime_dir);
         *at++ = g_strdup_printf("NOTIFY_SOCKET=%s/notify", runtime_dir);
-        *at++ = g_strdup_printf("SYSTEMD_UNIT_PATH=%s/systemd/transient:%s/units",
-                                runtime_dir,
+        *at++ = g_strdup_printf("SYSTEMD_UNIT_PATH=%s/systemd/transient:%s/units", runtime_dir,
                                 runtime_dir);
         *at++ = g_strdup_printf("SYSTEMD_GENERATOR_PATH=%s/none", runtime_dir);
         *at++ = g_strdup_printf("SYSTEMD_ENVIRONMENT_GENERATOR_PATH=%s/none", runtime_dir);
         return environment;
 }
 
-static void manager_exec(const char *program,
-                         char **environment,
-                         const Ground *ground,
-                         int complain_fd,
+static void manager_exec(const char *program, char **environment, const Ground *ground,
                          pid_t keeper) {
-        char *arguments[] = { (char *)program, (char *)"--user", (char *)"--log-target=console",
+        char *arguments[] = { (char *)program, (char *)"--user", (char *)"--log-target=journal",
                               (char *)"--log-level=err", NULL };
         sigset_t none;
 
@@ -145,43 +129,25 @@ static void manager_exec(const char *program,
         (void)setsid();
         (void)sigemptyset(&none);
         (void)sigprocmask(SIG_SETMASK, &none, NULL);
-        if (dup2(complain_fd, STDERR_FILENO) < 0)
-                _exit(1);
-        if (!ground_enter(ground))
-                dprintf(STDERR_FILENO, "cannot enter its cgroup: %s\n", strerror(errno));
-        else
+        if (ground_enter(ground))
                 (void)execve(program, arguments, environment);
-        _exit(1);
+        _exit(MANAGER_NOT_STARTED);
 }
 
-static bool manager_fork(const char *program,
-                         const char *runtime_dir,
-                         const Ground *ground,
-                         Manager *manager,
-                         GError **error) {
+static bool manager_fork(const char *program, const char *runtime_dir, const Ground *ground,
+                         Manager *manager, GError **error) {
         g_auto(GStrv) environment = manager_environment(runtime_dir);
-        AUTO_CLOSE int complain_end = -1;
         pid_t keeper = getpid();
-        int pair[2];
 
-        /* Not blocking: a keeper that does not read must not hold up the manager. */
-        if (pipe2(pair, O_CLOEXEC | O_NONBLOCK) >= 0) {
-                manager->complain_fd = pair[0];
-                complain_end = pair[1];
-                manager->pid = fork();
-        }
+        manager->pid = fork();
         if (manager->pid == 0)
-                manager_exec(program, environment, ground, complain_end, keeper);
+                manager_exec(program, environment, ground, keeper);
         if (manager->pid > 0)
                 manager->process_fd = (int)syscall(SYS_pidfd_open, manager->pid, 0);
         if (manager->process_fd >= 0)
                 return true;
 
-        g_set_error(error,
-                    MANAGER_ERROR,
-                    MANAGER_ERROR_START,
-                    "cannot start %s: %s",
-                    program,
+        g_set_error(error, MANAGER_ERROR, MANAGER_ERROR_START, "cannot start %s: %s", program,
                     g_strerror(errno));
         return false;
 }
@@ -191,16 +157,8 @@ static unsigned manager_version(const char *program) {
         const char *arguments[] = { program, "--version", NULL };
         g_autofree char *text = NULL;
 
-        if (!g_spawn_sync(NULL,
-                          (char **)arguments,
-                          NULL,
-                          G_SPAWN_STDERR_TO_DEV_NULL,
-                          NULL,
-                          NULL,
-                          &text,
-                          NULL,
-                          NULL,
-                          NULL) ||
+        if (!g_spawn_sync(NULL, (char **)arguments, NULL, G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL,
+                          &text, NULL, NULL, NULL) ||
             !g_str_has_prefix(text, "systemd "))
                 return 0;
         return (unsigned)g_ascii_strtoull(text + strlen("systemd "), NULL, 10);
@@ -213,28 +171,25 @@ static bool manager_knows_ground(const char *program, const Ground *ground, GErr
         if (version <= MANAGER_LEGACY_LAST)
                 return true;
 
-        g_set_error(error,
-                    MANAGER_ERROR,
-                    MANAGER_ERROR_NO_CGROUP,
+        g_set_error(error, MANAGER_ERROR, MANAGER_ERROR_NO_CGROUP,
                     "systemd %u needs cgroup version 2 alone and this machine has version 1: boot it "
                     "with systemd.unified_cgroup_hierarchy=1, or use systemd %u or older",
-                    version,
-                    MANAGER_LEGACY_LAST);
+                    version, MANAGER_LEGACY_LAST);
         return false;
 }
 
-bool manager_start(const char *runtime_dir, const Ground *ground, Manager *ret_manager, GError **error) {
-        g_auto(Manager) manager = MANAGER_INIT;
+bool manager_start(const char *runtime_dir, const Ground *ground, int log_fd, Manager *ret_manager,
+                   GError **error) {
+        g_auto(Manager)
+                manager = { .pid = -1, .process_fd = -1, .notify_fd = -1, .log_fd = log_fd };
         const char *program = manager_program(error);
 
         if (!program || !manager_knows_ground(program, ground, error) ||
             !manager_write_units(runtime_dir, error))
                 return false;
 
-        manager.complaint = g_string_new(NULL);
         manager.notify_fd = manager_open_notify(runtime_dir, error);
-        if (manager.notify_fd < 0 ||
-            !manager_fork(program, runtime_dir, ground, &manager, error))
+        if (manager.notify_fd < 0 || !manager_fork(program, runtime_dir, ground, &manager, error))
                 return false;
 
         *ret_manager = manager;
@@ -242,19 +197,25 @@ bool manager_start(const char *runtime_dir, const Ground *ground, Manager *ret_m
         return true;
 }
 
-void manager_read_complaint(Manager *manager) {
-        char text[MANAGER_COMPLAINT_MAX];
-        ssize_t n = read(manager->complain_fd, text, sizeof(text));
+/* The journal's own protocol: "NAME=value" lines; a value with newlines has its length before it, and
+ * is not worth the trouble. */
+void manager_read_log(Manager *manager) {
+        char text[MANAGER_LOG_MAX + 1];
+        ssize_t n = recv(manager->log_fd, text, MANAGER_LOG_MAX, MSG_DONTWAIT);
+        g_auto(GStrv) lines = NULL;
 
-        if (n > 0)
-                g_string_append_len(manager->complaint, text, n);
-        else if (n == 0 || errno != EAGAIN)
-                fd_close_pointer(&manager->complain_fd);
+        if (n <= 0) {
+                manager->log_is_dry = true;
+                return;
+        }
 
-        if (manager->complaint->len > MANAGER_COMPLAINT_MAX)
-                g_string_erase(manager->complaint,
-                               0,
-                               (gssize)(manager->complaint->len - MANAGER_COMPLAINT_MAX));
+        text[n] = '\0';
+        lines = g_strsplit(text, "\n", -1);
+        for (char **line = lines; *line; line++)
+                if (g_str_has_prefix(*line, "MESSAGE=")) {
+                        g_free(manager->complaint);
+                        manager->complaint = g_strdup(*line + strlen("MESSAGE="));
+                }
 }
 
 static bool manager_said_ready(Manager *manager) {
@@ -269,39 +230,23 @@ static bool manager_said_ready(Manager *manager) {
         return g_strv_contains((const char *const *)lines, "READY=1");
 }
 
-
-/* The last whole line of what it said. */
-static char *manager_last_complaint(Manager *manager) {
-        char *newline;
-
-        while (manager->complain_fd >= 0) {
-                gsize before = manager->complaint->len;
-
-                manager_read_complaint(manager);
-                if (manager->complaint->len == before)
-                        break;
-        }
-        g_strchomp(manager->complaint->str);
-        newline = strrchr(manager->complaint->str, '\n');
-        return g_strdup(newline ? newline + 1 : manager->complaint->str);
-}
-
 static void manager_set_ended(Manager *manager, GError **error) {
-        g_autofree char *complaint = manager_last_complaint(manager);
         siginfo_t end = { 0 };
+
+        for (manager->log_is_dry = manager->log_fd < 0; !manager->log_is_dry;)
+                manager_read_log(manager);
 
         (void)waitid(P_PID, (id_t)manager->pid, &end, WEXITED | WNOWAIT | WNOHANG);
         if (end.si_code == CLD_EXITED)
-                g_set_error(error,
-                            MANAGER_ERROR,
-                            MANAGER_ERROR_START,
+                g_set_error(error, MANAGER_ERROR, MANAGER_ERROR_START,
                             "the private manager ended with status %d while starting: %s",
                             end.si_status,
-                            *complaint ? complaint : "it did not say why");
+                            manager->complaint ? manager->complaint
+                            : end.si_status == MANAGER_NOT_STARTED
+                                    ? "it could not enter its cgroup, or be executed"
+                                    : "it did not say why");
         else
-                g_set_error(error,
-                            MANAGER_ERROR,
-                            MANAGER_ERROR_UNREACHABLE,
+                g_set_error(error, MANAGER_ERROR, MANAGER_ERROR_UNREACHABLE,
                             "the private manager was killed by signal %d while starting",
                             end.si_status);
 }
@@ -313,15 +258,14 @@ bool manager_wait_ready(Manager *manager, int interrupt_fd, GError **error) {
                 struct pollfd wait[] = {
                         { .fd = manager->notify_fd, .events = POLLIN },
                         { .fd = manager->process_fd, .events = POLLIN },
-                        { .fd = manager->complain_fd, .events = POLLIN },
+                        { .fd = manager->log_fd, .events = POLLIN },
                         { .fd = interrupt_fd, .events = POLLIN },
                 };
                 gint64 left_usec = deadline - g_get_monotonic_time();
                 int r = poll(wait, G_N_ELEMENTS(wait), left_usec > 0 ? (int)(left_usec / 1000) : 0);
 
                 if (r == 0 || wait[3].revents) {
-                        g_set_error(error,
-                                    MANAGER_ERROR,
+                        g_set_error(error, MANAGER_ERROR,
                                     r ? MANAGER_ERROR_UNREACHABLE : MANAGER_ERROR_START,
                                     "the private manager %s",
                                     r ? "was told to end while it was starting"
@@ -329,7 +273,7 @@ bool manager_wait_ready(Manager *manager, int interrupt_fd, GError **error) {
                         return false;
                 }
                 if (wait[2].revents)
-                        manager_read_complaint(manager);
+                        manager_read_log(manager);
                 if (wait[0].revents && manager_said_ready(manager))
                         return true;
                 if (wait[1].revents) {

@@ -49,8 +49,7 @@ static void origin_forget_limits(void) {
         for (int resource = 0; resource < (int)RLIM_NLIMITS; resource++) {
                 struct rlimit own, first;
 
-                if (prlimit(1, resource, NULL, &first) >= 0 &&
-                    setrlimit(resource, &first) >= 0)
+                if (prlimit(1, resource, NULL, &first) >= 0 && setrlimit(resource, &first) >= 0)
                         continue;
                 if (getrlimit(resource, &own) >= 0) {
                         own.rlim_cur = own.rlim_max;

@@ -57,15 +57,12 @@ static bool shelter_may_move(const char *inner, GError **error) {
 
                 if (owner == -1 || owner == (gint64)getuid())
                         continue;
-                g_set_error(error,
-                            MANAGER_ERROR,
-                            MANAGER_ERROR_NO_CGROUP,
+                g_set_error(error, MANAGER_ERROR, MANAGER_ERROR_NO_CGROUP,
                             pid > 0 ? "the cgroup %s also holds process %d of another user, which "
                                       "is not ours to move: start cordon in a cgroup of its own"
                                     : "the cgroup %s also holds processes outside of this container "
                                       "(%d): give it a cgroup of its own",
-                            inner,
-                            (int)pid);
+                            inner, (int)pid);
                 return false;
         }
         return true;
@@ -97,15 +94,12 @@ static char *shelter_controllers(const char *inner, const char *file, char sign)
 }
 
 static void shelter_set_error(GError **error, const char *inner, int code) {
-        g_set_error(error,
-                    MANAGER_ERROR,
-                    MANAGER_ERROR_NO_CGROUP,
-                    "cannot use the cgroup %s: %s: %s",
-                    inner,
-                    g_strerror(code),
-                    geteuid() == 0 ? "it must be writable (a container: with a cgroup namespace of "
-                                     "its own, mounted read-write)"
-                                   : "it must be delegated to this user (Delegate=yes of its unit)");
+        g_set_error(error, MANAGER_ERROR, MANAGER_ERROR_NO_CGROUP,
+                    "cannot use the cgroup %s: %s: %s", inner, g_strerror(code),
+                    geteuid() == 0
+                            ? "it must be writable (a container: with a cgroup namespace of "
+                              "its own, mounted read-write)"
+                            : "it must be delegated to this user (Delegate=yes of its unit)");
 }
 
 /* EBUSY as long as somebody is in the group: forks, or others who just arrived. */
@@ -121,7 +115,8 @@ static bool shelter_enable(const char *inner, const char *leaf, GError **error) 
                         return false;
                 }
 
-                code = *controllers ? cgroup_write(inner, "cgroup.subtree_control", controllers) : 0;
+                code = *controllers ? cgroup_write(inner, "cgroup.subtree_control", controllers)
+                                    : 0;
                 if (code == 0)
                         return true;
                 if (code != EBUSY || !leaf)

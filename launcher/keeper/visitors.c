@@ -37,8 +37,7 @@ static bool visitors_is_ours(int fd) {
         struct ucred peer;
         socklen_t size = sizeof(peer);
 
-        return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) >= 0 &&
-               peer.uid == geteuid();
+        return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) >= 0 && peer.uid == geteuid();
 }
 
 /* Nobody waits for an answer: a launcher that does not read it has closed the connection. */
@@ -54,9 +53,7 @@ static int visitors_listen(int dir_fd) {
         AUTO_CLOSE int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         struct sockaddr_un address = { .sun_family = AF_UNIX };
 
-        (void)snprintf(address.sun_path,
-                       sizeof(address.sun_path),
-                       "/proc/self/fd/%d/" HOLD_SOCKET,
+        (void)snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/" HOLD_SOCKET,
                        dir_fd);
         if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
             listen(fd, SOMAXCONN) < 0)
@@ -64,7 +61,8 @@ static int visitors_listen(int dir_fd) {
         return fd_steal(&fd);
 }
 
-bool visitors_open(int dir_fd, int first_fd, uint64_t idle_usec, Visitors *ret_visitors, GError **error) {
+bool visitors_open(int dir_fd, int first_fd, uint64_t idle_usec, Visitors *ret_visitors,
+                   GError **error) {
         g_auto(Visitors) visitors = VISITORS_INIT;
 
         visitors.idle_usec = idle_usec;
@@ -72,11 +70,8 @@ bool visitors_open(int dir_fd, int first_fd, uint64_t idle_usec, Visitors *ret_v
         visitors.idle_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
         visitors.listen_fd = visitors_listen(dir_fd);
         if (visitors.idle_fd < 0 || visitors.listen_fd < 0) {
-                g_set_error(error,
-                            MANAGER_ERROR,
-                            MANAGER_ERROR_KEEPER,
-                            "the keeper cannot listen: %s",
-                            g_strerror(errno));
+                g_set_error(error, MANAGER_ERROR, MANAGER_ERROR_KEEPER,
+                            "the keeper cannot listen: %s", g_strerror(errno));
                 return false;
         }
 

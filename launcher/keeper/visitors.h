@@ -9,15 +9,16 @@
 
 typedef struct {
         int listen_fd;
-        int idle_fd;    /* a timer; readable when nobody was there for idle_usec */
-        GArray *fds;    /* int, one a launcher */
+        int idle_fd; /* a timer; readable when nobody was there for idle_usec */
+        GArray *fds; /* int, one a launcher */
         uint64_t idle_usec;
 } Visitors;
 
 #define VISITORS_INIT ((Visitors){ .listen_fd = -1, .idle_fd = -1 })
 
 /* Takes the connection of whoever started us; listens, says "ready" to it. */
-bool visitors_open(int dir_fd, int first_fd, uint64_t idle_usec, Visitors *ret_visitors, GError **error);
+bool visitors_open(int dir_fd, int first_fd, uint64_t idle_usec, Visitors *ret_visitors,
+                   GError **error);
 
 /* Lets in everybody who waits. */
 void visitors_accept(Visitors *visitors);

@@ -15,26 +15,25 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 
 #include "../manager/error.h"
 #include "../manager/fd.h"
 #include "../manager/identity.h"
 
 static void world_set_error(GError **error, const char *what, int code) {
-        const char *remedy = geteuid() == 0 ? "run it with CAP_SYS_ADMIN (a container: --privileged "
-                                              "or --cap-add SYS_ADMIN)"
-                                            : "this needs unprivileged user namespaces: see the "
-                                              "sysctls user.max_user_namespaces, "
-                                              "kernel.unprivileged_userns_clone and "
-                                              "kernel.apparmor_restrict_unprivileged_userns";
+        const char *remedy = geteuid() == 0
+                                     ? "run it with CAP_SYS_ADMIN (a container: --privileged "
+                                       "or --cap-add SYS_ADMIN)"
+                                     : "this needs unprivileged user namespaces: see the "
+                                       "sysctls user.max_user_namespaces, "
+                                       "kernel.unprivileged_userns_clone and "
+                                       "kernel.apparmor_restrict_unprivileged_userns";
 
-        g_set_error(error,
-                    MANAGER_ERROR,
-                    MANAGER_ERROR_NO_NAMESPACE,
-                    "no namespace for the private manager: %s: %s: %s",
-                    what,
-                    g_strerror(code),
+        g_set_error(error, MANAGER_ERROR, MANAGER_ERROR_NO_NAMESPACE,
+                    "no namespace for the private manager: %s: %s: %s", what, g_strerror(code),
                     remedy);
 }
 
@@ -78,8 +77,7 @@ static void world_show(int old_fd, const char *cover, const char *name) {
                 return;
         }
 
-        if (S_ISDIR(st.st_mode) ? mkdir(target, 0755) < 0
-                                : mknod(target, S_IFREG | 0600, 0) < 0)
+        if (S_ISDIR(st.st_mode) ? mkdir(target, 0755) < 0 : mknod(target, S_IFREG | 0600, 0) < 0)
                 return;
         (void)mount(source, target, NULL, MS_BIND | MS_REC, NULL);
 }
@@ -108,11 +106,26 @@ static bool world_cover(const char *cover, GError **error) {
         return true;
 }
 
+/* The manager logs to /dev/console or to the journal, and finds ours there. It stays connected when the
+ * cover is taken away. */
+static int world_open_log(void) {
+        AUTO_CLOSE int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        struct sockaddr_un address = {
+                .sun_family = AF_UNIX,
+                .sun_path = "/run/systemd/journal/socket",
+        };
+
+        if (fd < 0 || (mkdir("/run/systemd/journal", 0755) < 0 && errno != EEXIST) ||
+            bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
+                return -1;
+        return fd_steal(&fd);
+}
+
 bool world_make(World *ret_world, GError **error) {
         const char *cover = access("/run/systemd/.", F_OK) >= 0 ? "/run/systemd" : "/run";
 
         if (identity_is_booted()) {
-                *ret_world = (World){ 0 };
+                *ret_world = WORLD_INIT;
                 return true;
         }
 
@@ -128,7 +141,7 @@ bool world_make(World *ret_world, GError **error) {
         if (!world_cover(cover, error))
                 return false;
 
-        *ret_world = (World){ .cover = g_strdup(cover) };
+        *ret_world = (World){ .cover = g_strdup(cover), .log_fd = world_open_log() };
         return true;
 }
 
@@ -136,4 +149,9 @@ void world_uncover(World *world) {
         if (world->cover)
                 (void)umount2(world->cover, MNT_DETACH);
         g_clear_pointer(&world->cover, g_free);
+}
+
+void world_clear(World *world) {
+        g_clear_pointer(&world->cover, g_free);
+        fd_close_pointer(&world->log_fd);
 }

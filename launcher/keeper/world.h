@@ -10,9 +10,14 @@
 
 typedef struct {
         char *cover; /* what is covered in our mount namespace; NULL where nothing had to be */
+        int log_fd;  /* stands in for the journal there; −1 where nothing had to be covered */
 } World;
+
+#define WORLD_INIT ((World){ .log_fd = -1 })
 
 bool world_make(World *ret_world, GError **error);
 
 /* Takes the cover away: programs started later see the machine as their caller does. */
 void world_uncover(World *world);
+
+void world_clear(World *world);

@@ -4,4 +4,4 @@
 
 #include "error.h"
 
-G_DEFINE_QUARK(cordon-manager-error-quark, manager_error)
+G_DEFINE_QUARK(cordon - manager - error - quark, manager_error)

@@ -20,9 +20,7 @@ int hold_connect(int dir_fd) {
         struct sockaddr_un address = { .sun_family = AF_UNIX };
 
         /* By way of the open directory: no name in between can be replaced, no path is too long. */
-        (void)snprintf(address.sun_path,
-                       sizeof(address.sun_path),
-                       "/proc/self/fd/%d/" HOLD_SOCKET,
+        (void)snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/" HOLD_SOCKET,
                        dir_fd);
 
         fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);

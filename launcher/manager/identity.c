@@ -18,8 +18,8 @@ static const char *const identity_namespaces[] = {
 
 /* Of /proc/self/status: whoever is confined must not be served by somebody who is not. */
 static const char *const identity_status_lines[] = {
-        "Uid:",    "Gid:",        "Groups:",  "CapInh:",          "CapPrm:", "CapEff:",
-        "CapBnd:", "NoNewPrivs:", "Seccomp:", "Seccomp_filters:",
+        "Uid:",    "Gid:",    "Groups:",     "CapInh:",  "CapPrm:",
+        "CapEff:", "CapBnd:", "NoNewPrivs:", "Seccomp:", "Seccomp_filters:",
 };
 
 /* A manager cannot raise a hard limit for a program unless it is root with this capability. */
@@ -35,8 +35,7 @@ static void identity_add(GString *text, const char *what, const char *value) {
 
 static void identity_add_namespaces(GString *text) {
         for (size_t i = 0; i < G_N_ELEMENTS(identity_namespaces); i++) {
-                g_autofree char *path =
-                        g_strdup_printf("/proc/self/ns/%s", identity_namespaces[i]);
+                g_autofree char *path = g_strdup_printf("/proc/self/ns/%s", identity_namespaces[i]);
                 g_autofree char *value = g_file_read_link(path, NULL);
 
                 identity_add(text, identity_namespaces[i], value ? value : "none");
@@ -47,9 +46,7 @@ static void identity_add_root(GString *text) {
         struct stat st;
 
         if (stat("/", &st) >= 0)
-                g_string_append_printf(text,
-                                       "root=%llu:%llu\n",
-                                       (unsigned long long)st.st_dev,
+                g_string_append_printf(text, "root=%llu:%llu\n", (unsigned long long)st.st_dev,
                                        (unsigned long long)st.st_ino);
 }
 
@@ -65,8 +62,8 @@ static void identity_add_hard_limits(GString *text) {
                 struct rlimit limit;
 
                 if (getrlimit(resource, &limit) >= 0)
-                        g_string_append_printf(
-                                text, "rlimit%d=%ju\n", resource, (uintmax_t)limit.rlim_max);
+                        g_string_append_printf(text, "rlimit%d=%ju\n", resource,
+                                               (uintmax_t)limit.rlim_max);
         }
 }
 

@@ -25,13 +25,14 @@
 #include "identity.h"
 #include "runtime.h"
 #include "spawn.h"
+#include "units/parse.h"
 
 /* A keeper that listens answers at once, whatever it is doing; emulated machines are slow. */
-#define PRIVATE_ANSWER_USEC (15 * G_USEC_PER_SEC)
+#define PRIVATE_ANSWER_USEC  (15 * G_USEC_PER_SEC)
 /* The keeper gives up earlier than this, and says so. */
-#define PRIVATE_START_USEC (120 * G_USEC_PER_SEC)
+#define PRIVATE_START_USEC   (120 * G_USEC_PER_SEC)
 /* A keeper that is leaving needs milliseconds; after this it is ended. */
-#define PRIVATE_LEAVE_USEC (15 * G_USEC_PER_SEC)
+#define PRIVATE_LEAVE_USEC   (15 * G_USEC_PER_SEC)
 /* Keepers that vanished under our hands before we call it an error. */
 #define PRIVATE_ATTEMPTS_MAX 100
 #define PRIVATE_STARTS_MAX   3
@@ -81,7 +82,8 @@ static bool private_process_wait(int process, int64_t timeout_usec) {
 
 /* With the lock held and nobody answering: a keeper that still lives is leaving, or hangs. Says whether
  * there was one. */
-static bool private_keeper_outlive(const RuntimeDir *dir, bool at_once, bool *ret_was, GError **error) {
+static bool private_keeper_outlive(const RuntimeDir *dir, bool at_once, bool *ret_was,
+                                   GError **error) {
         AUTO_CLOSE int process = private_keeper_open(dir, ret_was);
 
         if (!*ret_was)
@@ -94,9 +96,7 @@ static bool private_keeper_outlive(const RuntimeDir *dir, bool at_once, bool *re
             private_process_wait(process, PRIVATE_LEAVE_USEC))
                 return true;
 
-        g_set_error(error,
-                    MANAGER_ERROR,
-                    MANAGER_ERROR_UNREACHABLE,
+        g_set_error(error, MANAGER_ERROR, MANAGER_ERROR_UNREACHABLE,
                     "the keeper of %s neither answers nor can be ended: end cordon-keeper by hand",
                     dir->path);
         return false;
@@ -145,17 +145,20 @@ static SearchStep private_search_connect(PrivateSearch *search, GError **error) 
         return SEARCH_NOBODY;
 }
 
+static uint64_t private_idle_usec(const PrivateSettings *settings) {
+        const char *text = g_getenv("CORDON_PRIVATE_IDLE");
+        uint64_t usec;
+
+        return text && parse_duration(text, &usec) == PARSE_OK ? usec : settings->idle_usec;
+}
+
 static SearchStep private_search_start(PrivateSearch *search, GError **error) {
         g_autoptr(GError) reason = NULL;
         HoldAnswer answer;
 
         fd_close_pointer(&search->hold_fd);
-        if (!spawn_keeper(search->settings->keeper_path,
-                          search->dir.path,
-                          search->dir.fd,
-                          search->settings->idle_usec,
-                          &search->hold_fd,
-                          error))
+        if (!spawn_keeper(search->settings->keeper_path, search->dir.path, search->dir.fd,
+                          private_idle_usec(search->settings), &search->hold_fd, error))
                 return SEARCH_FAILED;
 
         answer = hold_wait(search->hold_fd, PRIVATE_START_USEC, &reason);
@@ -171,9 +174,7 @@ static SearchStep private_search_start(PrivateSearch *search, GError **error) {
         if (reason)
                 g_propagate_error(error, g_steal_pointer(&reason));
         else
-                g_set_error(error,
-                            MANAGER_ERROR,
-                            MANAGER_ERROR_KEEPER,
+                g_set_error(error, MANAGER_ERROR, MANAGER_ERROR_KEEPER,
                             "%s ended without a word while starting the private manager",
                             search->settings->keeper_path);
         return SEARCH_FAILED;
@@ -209,10 +210,8 @@ static SearchStep private_search_step(PrivateSearch *search, GError **error) {
         return private_search_start(search, error);
 }
 
-bool private_manager_ensure(const PrivateSettings *settings,
-                            char **ret_runtime_dir,
-                            int *ret_hold_fd,
-                            GError **error) {
+bool private_manager_ensure(const PrivateSettings *settings, char **ret_runtime_dir,
+                            int *ret_hold_fd, GError **error) {
         g_auto(PrivateSearch) search = {
                 .settings = settings,
                 .dir = RUNTIME_DIR_INIT,
@@ -230,9 +229,7 @@ bool private_manager_ensure(const PrivateSettings *settings,
         }
 
         if (step == SEARCH_AGAIN)
-                g_set_error(error,
-                            MANAGER_ERROR,
-                            MANAGER_ERROR_UNREACHABLE,
+                g_set_error(error, MANAGER_ERROR, MANAGER_ERROR_UNREACHABLE,
                             "the private manager ended %d times while it was being reached",
                             PRIVATE_ATTEMPTS_MAX);
         return false;

@@ -16,11 +16,12 @@ typedef struct {
         uint64_t idle_usec;      /* how long it stays when nobody uses it */
 } PrivateSettings;
 
+/* $CORDON_PRIVATE_IDLE (a duration, "500ms") has the last word about idle_usec: that is for tests. */
+#define PRIVATE_SETTINGS_DEFAULT ((PrivateSettings){ .idle_usec = PRIVATE_IDLE_DEFAULT_USEC })
+
 /* Makes sure that the private manager of this caller (user, namespaces, cgroup) runs; starts it where
  * it does not. Its socket is `systemd/private` below the directory returned. It does not leave for
  * idleness while *ret_hold_fd (close-on-exec) is open anywhere; end of file on it means that the keeper
  * ended, and with it the manager. Errors are of MANAGER_ERROR, one line with what would help. */
-bool private_manager_ensure(const PrivateSettings *settings,
-                            char **ret_runtime_dir,
-                            int *ret_hold_fd,
-                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
+bool private_manager_ensure(const PrivateSettings *settings, char **ret_runtime_dir,
+                            int *ret_hold_fd, GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -24,15 +24,15 @@
 /* The longest thing that is bound below the directory. */
 #define RUNTIME_LONGEST_SOCKET "/private-0123456789abcdef/systemd/private"
 
-static bool runtime_is_ours(int fd) {
+static bool runtime_is_ours(int fd, mode_t forbidden) {
         struct stat st;
 
         return fstat(fd, &st) >= 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
-               (st.st_mode & 0077) == 0;
+               (st.st_mode & forbidden) == 0;
 }
 
 /* Makes `name` in `parent_fd` where it is missing. −1 with errno; EPERM when it is somebody else's. */
-static int runtime_open_child(int parent_fd, const char *name) {
+static int runtime_open_child(int parent_fd, const char *name, mode_t forbidden) {
         AUTO_CLOSE int fd = -1;
 
         if (mkdirat(parent_fd, name, 0700) < 0 && errno != EEXIST)
@@ -42,7 +42,7 @@ static int runtime_open_child(int parent_fd, const char *name) {
         if (fd < 0)
                 return -1;
 
-        if (!runtime_is_ours(fd)) {
+        if (!runtime_is_ours(fd, forbidden)) {
                 errno = EPERM;
                 return -1;
         }
@@ -62,7 +62,7 @@ static bool runtime_session_dir_is_usable(const char *path) {
                 return false;
 
         fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        return fd >= 0 && runtime_is_ours(fd) && faccessat(fd, ".", W_OK, AT_EACCESS) >= 0;
+        return fd >= 0 && runtime_is_ours(fd, 0022) && faccessat(fd, ".", W_OK, AT_EACCESS) >= 0;
 }
 
 static char *runtime_base_path(void) {
@@ -85,24 +85,18 @@ static int runtime_base_open(const char *base) {
         g_autofree char *name = g_path_get_basename(base);
         AUTO_CLOSE int parent_fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-        return parent_fd < 0 ? -1 : runtime_open_child(parent_fd, name);
+        return parent_fd < 0 ? -1 : runtime_open_child(parent_fd, name, 0022);
 }
 
 static void runtime_set_error(GError **error, const char *path, int code) {
         if (code == EPERM)
-                g_set_error(error,
-                            MANAGER_ERROR,
-                            MANAGER_ERROR_RUNTIME_DIR,
-                            "%s is not a directory that only this user can enter (owner, mode "
-                            "0700, no symbolic link): remove it, or set XDG_RUNTIME_DIR",
+                g_set_error(error, MANAGER_ERROR, MANAGER_ERROR_RUNTIME_DIR,
+                            "%s is not a directory of this user alone (owner, mode, no symbolic "
+                            "link): remove it, or set XDG_RUNTIME_DIR",
                             path);
         else
-                g_set_error(error,
-                            MANAGER_ERROR,
-                            MANAGER_ERROR_RUNTIME_DIR,
-                            "no runtime directory: %s: %s",
-                            path,
-                            g_strerror(code));
+                g_set_error(error, MANAGER_ERROR, MANAGER_ERROR_RUNTIME_DIR,
+                            "no runtime directory: %s: %s", path, g_strerror(code));
 }
 
 bool runtime_dir_open(RuntimeKey key, RuntimeDir *ret_dir, GError **error) {
@@ -118,7 +112,7 @@ bool runtime_dir_open(RuntimeKey key, RuntimeDir *ret_dir, GError **error) {
                 fd_close_pointer(&dir.base_fd);
                 dir.base_fd = runtime_base_open(dir.base);
                 if (dir.base_fd >= 0)
-                        dir.fd = runtime_open_child(dir.base_fd, dir.name);
+                        dir.fd = runtime_open_child(dir.base_fd, dir.name, 0077);
                 if (dir.fd >= 0) {
                         *ret_dir = dir;
                         dir = RUNTIME_DIR_INIT;
@@ -139,7 +133,7 @@ bool runtime_dir_adopt(const char *path, int fd, RuntimeDir *ret_dir, GError **e
         dir.base = g_path_get_dirname(path);
         dir.name = g_path_get_basename(path);
         dir.base_fd = open(dir.base, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if (dir.base_fd < 0 || !runtime_is_ours(fd)) {
+        if (dir.base_fd < 0 || !runtime_is_ours(fd, 0077)) {
                 runtime_set_error(error, path, dir.base_fd < 0 ? errno : EPERM);
                 return false;
         }

@@ -41,7 +41,8 @@ static bool spawn_arrange_fds(int hold_fd, int dir_fd) {
                         return false;
 
         return hold >= 0 && dir >= 0 && dup2(hold, SPAWN_HOLD_FD) >= 0 &&
-               dup2(dir, SPAWN_DIR_FD) >= 0 && syscall(SYS_close_range, SPAWN_DIR_FD + 1, ~0U, 0) >= 0;
+               dup2(dir, SPAWN_DIR_FD) >= 0 &&
+               syscall(SYS_close_range, SPAWN_DIR_FD + 1, ~0U, 0) >= 0;
 }
 
 static void spawn_exec(char *const *arguments, int hold_fd, int dir_fd) {
@@ -56,12 +57,9 @@ static void spawn_exec(char *const *arguments, int hold_fd, int dir_fd) {
 
         (void)execve(arguments[0], arguments, environment);
         code = errno;
-        (void)snprintf(text,
-                       sizeof(text),
+        (void)snprintf(text, sizeof(text),
                        HOLD_ERROR "%d cannot run %.256s: %s: is cordon installed completely?",
-                       MANAGER_ERROR_KEEPER,
-                       arguments[0],
-                       strerror(code));
+                       MANAGER_ERROR_KEEPER, arguments[0], strerror(code));
         (void)send(SPAWN_HOLD_FD, text, strlen(text), MSG_NOSIGNAL);
         _exit(125);
 }
@@ -77,9 +75,7 @@ static bool spawn_twice(char *const *arguments, int hold_fd, int dir_fd, GError 
                 _exit(0);
         }
         if (child < 0) {
-                g_set_error(error,
-                            MANAGER_ERROR,
-                            MANAGER_ERROR_KEEPER,
+                g_set_error(error, MANAGER_ERROR, MANAGER_ERROR_KEEPER,
                             "cannot start a process for the private manager: %s",
                             g_strerror(errno));
                 return false;
@@ -90,23 +86,16 @@ static bool spawn_twice(char *const *arguments, int hold_fd, int dir_fd, GError 
         return true;
 }
 
-bool spawn_keeper(const char *keeper_path,
-                  const char *runtime_dir,
-                  int dir_fd,
-                  uint64_t idle_usec,
-                  int *ret_hold_fd,
-                  GError **error) {
+bool spawn_keeper(const char *keeper_path, const char *runtime_dir, int dir_fd, uint64_t idle_usec,
+                  int *ret_hold_fd, GError **error) {
         g_autofree char *idle = g_strdup_printf("%" PRIu64, idle_usec);
         char *arguments[] = { (char *)keeper_path, (char *)runtime_dir, idle, NULL };
         AUTO_CLOSE int ours = -1, theirs = -1;
         int pair[2];
 
         if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
-                g_set_error(error,
-                            MANAGER_ERROR,
-                            MANAGER_ERROR_KEEPER,
-                            "no socket for the private manager: %s",
-                            g_strerror(errno));
+                g_set_error(error, MANAGER_ERROR, MANAGER_ERROR_KEEPER,
+                            "no socket for the private manager: %s", g_strerror(errno));
                 return false;
         }
         ours = pair[0];

@@ -14,9 +14,5 @@
 
 /* Gives the lock on `dir_fd` away: the caller's own share of it is dropped when its descriptor is
  * closed, the keeper's remains. */
-bool spawn_keeper(const char *keeper_path,
-                  const char *runtime_dir,
-                  int dir_fd,
-                  uint64_t idle_usec,
-                  int *ret_hold_fd,
-                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
+bool spawn_keeper(const char *keeper_path, const char *runtime_dir, int dir_fd, uint64_t idle_usec,
+                  int *ret_hold_fd, GError **error) G_GNUC_WARN_UNUSED_RESULT;
