@@ -9,8 +9,7 @@
 
 static int append_value(sd_bus_message *message, GVariant *value, const GArray *fds);
 
-static int append_children(sd_bus_message *message, GVariant *value, const GArray *fds)
-{
+static int append_children(sd_bus_message *message, GVariant *value, const GArray *fds) {
         for (size_t i = 0; i < g_variant_n_children(value); i++) {
                 g_autoptr(GVariant) child = g_variant_get_child_value(value, i);
                 int r = append_value(message, child, fds);
@@ -23,8 +22,7 @@ static int append_children(sd_bus_message *message, GVariant *value, const GArra
 }
 
 /* The contents string of a container: its type without the outer marks. */
-static char *contents_of(GVariant *value, char container)
-{
+static char *contents_of(GVariant *value, char container) {
         const char *type = g_variant_get_type_string(value);
 
         if (container == SD_BUS_TYPE_ARRAY)
@@ -32,8 +30,8 @@ static char *contents_of(GVariant *value, char container)
         return g_strndup(type + 1, strlen(type) - 2);
 }
 
-static int append_container(sd_bus_message *message, GVariant *value, char container, const GArray *fds)
-{
+static int append_container(sd_bus_message *message, GVariant *value, char container,
+                            const GArray *fds) {
         g_autofree char *contents = contents_of(value, container);
         int r = sd_bus_message_open_container(message, container, contents);
 
@@ -45,10 +43,10 @@ static int append_container(sd_bus_message *message, GVariant *value, char conta
         return sd_bus_message_close_container(message);
 }
 
-static int append_boxed(sd_bus_message *message, GVariant *value, const GArray *fds)
-{
+static int append_boxed(sd_bus_message *message, GVariant *value, const GArray *fds) {
         g_autoptr(GVariant) inner = g_variant_get_variant(value);
-        int r = sd_bus_message_open_container(message, SD_BUS_TYPE_VARIANT, g_variant_get_type_string(inner));
+        int r = sd_bus_message_open_container(message, SD_BUS_TYPE_VARIANT,
+                                              g_variant_get_type_string(inner));
 
         if (r < 0)
                 return r;
@@ -58,17 +56,16 @@ static int append_boxed(sd_bus_message *message, GVariant *value, const GArray *
         return sd_bus_message_close_container(message);
 }
 
-static int append_fd(sd_bus_message *message, GVariant *value, const GArray *fds)
-{
+static int append_fd(sd_bus_message *message, GVariant *value, const GArray *fds) {
         int32_t index = g_variant_get_handle(value);
 
         if (!fds || index < 0 || (guint)index >= fds->len)
                 return -EBADF;
-        return sd_bus_message_append_basic(message, SD_BUS_TYPE_UNIX_FD, &g_array_index(fds, int, index));
+        return sd_bus_message_append_basic(message, SD_BUS_TYPE_UNIX_FD,
+                                           &g_array_index(fds, int, index));
 }
 
-static int append_number(sd_bus_message *message, GVariant *value, char type)
-{
+static int append_number(sd_bus_message *message, GVariant *value, char type) {
         if (type == SD_BUS_TYPE_BOOLEAN) {
                 int b = g_variant_get_boolean(value);
 
@@ -79,15 +76,15 @@ static int append_number(sd_bus_message *message, GVariant *value, char type)
         return sd_bus_message_append_basic(message, type, g_variant_get_data(value));
 }
 
-static int append_value(sd_bus_message *message, GVariant *value, const GArray *fds)
-{
+static int append_value(sd_bus_message *message, GVariant *value, const GArray *fds) {
         char type = g_variant_get_type_string(value)[0];
 
         switch (g_variant_classify(value)) {
         case G_VARIANT_CLASS_STRING:
         case G_VARIANT_CLASS_OBJECT_PATH:
         case G_VARIANT_CLASS_SIGNATURE:
-                return sd_bus_message_append_basic(message, type, g_variant_get_string(value, NULL));
+                return sd_bus_message_append_basic(message, type,
+                                                   g_variant_get_string(value, NULL));
         case G_VARIANT_CLASS_VARIANT:
                 return append_boxed(message, value, fds);
         case G_VARIANT_CLASS_ARRAY:
@@ -105,8 +102,7 @@ static int append_value(sd_bus_message *message, GVariant *value, const GArray *
         }
 }
 
-static int append_property(sd_bus_message *message, const Property *property, const GArray *fds)
-{
+static int append_property(sd_bus_message *message, const Property *property, const GArray *fds) {
         int r = sd_bus_message_open_container(message, SD_BUS_TYPE_STRUCT, "sv");
 
         if (r < 0)
@@ -121,8 +117,7 @@ static int append_property(sd_bus_message *message, const Property *property, co
         return sd_bus_message_close_container(message);
 }
 
-int append_properties(sd_bus_message *message, const PropertyList *list)
-{
+int append_properties(sd_bus_message *message, const PropertyList *list) {
         int r = sd_bus_message_open_container(message, SD_BUS_TYPE_ARRAY, "(sv)");
 
         if (r < 0)

@@ -10,8 +10,7 @@
 #include "error.h"
 
 /* A D-Bus address wants everything but these as %XX. */
-static char *escape_address(const char *path)
-{
+static char *escape_address(const char *path) {
         GString *escaped = g_string_new(NULL);
 
         for (const char *p = path; *p; p++)
@@ -22,8 +21,7 @@ static char *escape_address(const char *path)
         return g_string_free(escaped, FALSE);
 }
 
-static int open_direct(const char *socket_path, sd_bus **ret_bus)
-{
+static int open_direct(const char *socket_path, sd_bus **ret_bus) {
         g_autoptr(sd_bus) bus = NULL;
         g_autofree char *escaped = escape_address(socket_path);
         g_autofree char *address = g_strconcat("unix:path=", escaped, NULL);
@@ -42,23 +40,23 @@ static int open_direct(const char *socket_path, sd_bus **ret_bus)
         return 0;
 }
 
-bool connect_direct(const char *socket_path, sd_bus **ret_bus, GError **error)
-{
+bool connect_direct(const char *socket_path, sd_bus **ret_bus, GError **error) {
         int r = open_direct(socket_path, ret_bus);
 
         if (r < 0) {
-                g_set_error(error, DBUS_ERROR, DBUS_ERROR_UNREACHABLE, "no manager at %s: %s", socket_path, g_strerror(-r));
+                g_set_error(error, DBUS_ERROR, DBUS_ERROR_UNREACHABLE, "no manager at %s: %s",
+                            socket_path, g_strerror(-r));
                 return false;
         }
         return true;
 }
 
-bool connect_system_bus(sd_bus **ret_bus, GError **error)
-{
+bool connect_system_bus(sd_bus **ret_bus, GError **error) {
         int r = sd_bus_open_system(ret_bus);
 
         if (r < 0) {
-                g_set_error(error, DBUS_ERROR, DBUS_ERROR_UNREACHABLE, "no system bus: %s", g_strerror(-r));
+                g_set_error(error, DBUS_ERROR, DBUS_ERROR_UNREACHABLE, "no system bus: %s",
+                            g_strerror(-r));
                 return false;
         }
         return true;

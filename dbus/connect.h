@@ -10,5 +10,6 @@
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(sd_bus, sd_bus_close_unref)
 
-bool connect_direct(const char *socket_path, sd_bus **ret_bus, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+bool connect_direct(const char *socket_path, sd_bus **ret_bus,
+                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
 bool connect_system_bus(sd_bus **ret_bus, GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-G_DEFINE_QUARK(cordon-dbus-error-quark, dbus_error)
+G_DEFINE_QUARK(cordon - dbus - error - quark, dbus_error)
 
 static const struct {
         const char *name;
@@ -29,21 +29,15 @@ static const struct {
         int number;
         DbusError code;
 } numbers[] = {
-        { ETIMEDOUT, DBUS_ERROR_NO_ANSWER },
-        { ECONNRESET, DBUS_ERROR_DISCONNECTED },
-        { ENOTCONN, DBUS_ERROR_DISCONNECTED },
-        { EPIPE, DBUS_ERROR_DISCONNECTED },
-        { ESHUTDOWN, DBUS_ERROR_DISCONNECTED },
-        { EACCES, DBUS_ERROR_ACCESS },
-        { EPERM, DBUS_ERROR_ACCESS },
-        { EEXIST, DBUS_ERROR_EXISTS },
-        { ENOENT, DBUS_ERROR_UNREACHABLE },
-        { ECONNREFUSED, DBUS_ERROR_UNREACHABLE },
+        { ETIMEDOUT, DBUS_ERROR_NO_ANSWER },    { ECONNRESET, DBUS_ERROR_DISCONNECTED },
+        { ENOTCONN, DBUS_ERROR_DISCONNECTED },  { EPIPE, DBUS_ERROR_DISCONNECTED },
+        { ESHUTDOWN, DBUS_ERROR_DISCONNECTED }, { EACCES, DBUS_ERROR_ACCESS },
+        { EPERM, DBUS_ERROR_ACCESS },           { EEXIST, DBUS_ERROR_EXISTS },
+        { ENOENT, DBUS_ERROR_UNREACHABLE },     { ECONNREFUSED, DBUS_ERROR_UNREACHABLE },
         { ENOMEDIUM, DBUS_ERROR_UNREACHABLE },
 };
 
-static DbusError code_of(int r, const sd_bus_error *bus_error)
-{
+static DbusError code_of(int r, const sd_bus_error *bus_error) {
         if (sd_bus_error_is_set(bus_error)) {
                 for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
                         if (sd_bus_error_has_name(bus_error, names[i].name))
@@ -57,8 +51,7 @@ static DbusError code_of(int r, const sd_bus_error *bus_error)
         return DBUS_ERROR_FAILED;
 }
 
-bool dbus_error_take(GError **error, int r, const sd_bus_error *bus_error, const char *doing)
-{
+bool dbus_error_take(GError **error, int r, const sd_bus_error *bus_error, const char *doing) {
         const char *words = g_strerror(-r);
 
         if (sd_bus_error_is_set(bus_error))

@@ -20,8 +20,7 @@ struct ManagerCall {
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(sd_bus_message, sd_bus_message_unref)
 
-void manager_call_free(ManagerCall *call)
-{
+void manager_call_free(ManagerCall *call) {
         if (!call)
                 return;
         sd_bus_slot_unref(call->slot);
@@ -29,8 +28,7 @@ void manager_call_free(ManagerCall *call)
         g_free(call);
 }
 
-static int on_reply(sd_bus_message *reply, void *userdata, sd_bus_error *ret_error)
-{
+static int on_reply(sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
         ManagerCall *call = userdata;
         ManagerCaller caller = call->caller;
         g_autoptr(GError) error = NULL;
@@ -38,13 +36,13 @@ static int on_reply(sd_bus_message *reply, void *userdata, sd_bus_error *ret_err
         if (!caller.handler)
                 return 0;
         if (sd_bus_message_is_method_error(reply, NULL))
-                dbus_error_take(&error, -sd_bus_message_get_errno(reply), sd_bus_message_get_error(reply), call->doing);
+                dbus_error_take(&error, -sd_bus_message_get_errno(reply),
+                                sd_bus_message_get_error(reply), call->doing);
         caller.handler(error ? NULL : reply, error, caller.userdata);
         return 0;
 }
 
-static int on_late_failure(sd_event_source *source, void *userdata)
-{
+static int on_late_failure(sd_event_source *source, void *userdata) {
         ManagerCall *call = userdata;
         ManagerCaller caller = call->caller;
         g_autoptr(GError) error = NULL;
@@ -54,8 +52,7 @@ static int on_late_failure(sd_event_source *source, void *userdata)
         return 0;
 }
 
-static void fail_later(ManagerCall *call, int r)
-{
+static void fail_later(ManagerCall *call, int r) {
         sd_event *event = sd_bus_get_event(call->caller.bus);
 
         call->send_error = r;
@@ -65,15 +62,14 @@ static void fail_later(ManagerCall *call, int r)
         g_assert(r >= 0);
 }
 
-static int new_method(sd_bus *bus, const char *member, sd_bus_message **ret_message)
-{
-        return sd_bus_message_new_method_call(
-                bus, ret_message, MANAGER_DESTINATION, MANAGER_PATH, MANAGER_INTERFACE, member);
+static int new_method(sd_bus *bus, const char *member, sd_bus_message **ret_message) {
+        return sd_bus_message_new_method_call(bus, ret_message, MANAGER_DESTINATION, MANAGER_PATH,
+                                              MANAGER_INTERFACE, member);
 }
 
 /* Takes the message (NULL when r says why there is none) and sends it. */
-static ManagerCall *call_send(ManagerCaller caller, const char *doing, sd_bus_message *message, int r)
-{
+static ManagerCall *call_send(ManagerCaller caller, const char *doing, sd_bus_message *message,
+                              int r) {
         ManagerCall *call = g_new0(ManagerCall, 1);
 
         call->caller = caller;
@@ -86,8 +82,8 @@ static ManagerCall *call_send(ManagerCaller caller, const char *doing, sd_bus_me
         return call;
 }
 
-static int append_slice(sd_bus_message *message, const char *slice, const PropertyList *properties)
-{
+static int append_slice(sd_bus_message *message, const char *slice,
+                        const PropertyList *properties) {
         int r = sd_bus_message_open_container(message, SD_BUS_TYPE_ARRAY, "(sa(sv))");
 
         if (r >= 0 && slice) {
@@ -102,9 +98,9 @@ static int append_slice(sd_bus_message *message, const char *slice, const Proper
         return r < 0 ? r : sd_bus_message_close_container(message);
 }
 
-ManagerCall *manager_start_transient(ManagerCaller caller, const char *unit, const PropertyList *properties,
-                                     const char *slice, const PropertyList *slice_properties)
-{
+ManagerCall *manager_start_transient(ManagerCaller caller, const char *unit,
+                                     const PropertyList *properties, const char *slice,
+                                     const PropertyList *slice_properties) {
         sd_bus_message *message = NULL;
         int r = new_method(caller.bus, "StartTransientUnit", &message);
 
@@ -117,8 +113,7 @@ ManagerCall *manager_start_transient(ManagerCaller caller, const char *unit, con
         return call_send(caller, "starting the unit", message, r);
 }
 
-ManagerCall *manager_stop_unit(ManagerCaller caller, const char *unit)
-{
+ManagerCall *manager_stop_unit(ManagerCaller caller, const char *unit) {
         sd_bus_message *message = NULL;
         int r = new_method(caller.bus, "StopUnit", &message);
 
@@ -127,8 +122,7 @@ ManagerCall *manager_stop_unit(ManagerCaller caller, const char *unit)
         return call_send(caller, "stopping the unit", message, r);
 }
 
-ManagerCall *manager_kill_unit(ManagerCaller caller, const char *unit, int signal)
-{
+ManagerCall *manager_kill_unit(ManagerCaller caller, const char *unit, int signal) {
         sd_bus_message *message = NULL;
         int r = new_method(caller.bus, "KillUnit", &message);
 
@@ -137,8 +131,7 @@ ManagerCall *manager_kill_unit(ManagerCaller caller, const char *unit, int signa
         return call_send(caller, "killing the unit", message, r);
 }
 
-ManagerCall *manager_reset_failed(ManagerCaller caller, const char *unit)
-{
+ManagerCall *manager_reset_failed(ManagerCaller caller, const char *unit) {
         sd_bus_message *message = NULL;
         int r = new_method(caller.bus, "ResetFailedUnit", &message);
 
@@ -147,16 +140,14 @@ ManagerCall *manager_reset_failed(ManagerCaller caller, const char *unit)
         return call_send(caller, "clearing the unit", message, r);
 }
 
-ManagerCall *manager_subscribe(ManagerCaller caller)
-{
+ManagerCall *manager_subscribe(ManagerCaller caller) {
         sd_bus_message *message = NULL;
         int r = new_method(caller.bus, "Subscribe", &message);
 
         return call_send(caller, "subscribing to the manager's signals", message, r);
 }
 
-ManagerCall *manager_list_units(ManagerCaller caller, const char *const *patterns)
-{
+ManagerCall *manager_list_units(ManagerCaller caller, const char *const *patterns) {
         sd_bus_message *message = NULL;
         int r = new_method(caller.bus, "ListUnitsByPatterns", &message);
 
@@ -167,8 +158,7 @@ ManagerCall *manager_list_units(ManagerCaller caller, const char *const *pattern
         return call_send(caller, "listing units", message, r);
 }
 
-ManagerCall *manager_get_all(ManagerCaller caller, const char *path, const char *interface)
-{
+ManagerCall *manager_get_all(ManagerCaller caller, const char *path, const char *interface) {
         sd_bus_message *message = NULL;
         int r = sd_bus_message_new_method_call(caller.bus, &message, MANAGER_DESTINATION, path,
                                                "org.freedesktop.DBus.Properties", "GetAll");
@@ -178,22 +168,47 @@ ManagerCall *manager_get_all(ManagerCaller caller, const char *path, const char 
         return call_send(caller, "reading the unit", message, r);
 }
 
-bool manager_read_unit_names(sd_bus_message *reply, GPtrArray **ret_names, GError **error)
-{
-        g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
-        const char *name = NULL;
+ManagerCall *manager_get_version(ManagerCaller caller) {
+        sd_bus_message *message = NULL;
+        int r = sd_bus_message_new_method_call(caller.bus, &message, MANAGER_DESTINATION,
+                                               MANAGER_PATH, "org.freedesktop.DBus.Properties",
+                                               "Get");
+
+        if (r >= 0)
+                r = sd_bus_message_append(message, "ss", MANAGER_INTERFACE, "Version");
+        return call_send(caller, "asking for the version", message, r);
+}
+
+static void unit_free(gpointer data) {
+        ManagerUnit *unit = data;
+
+        g_free(unit->name);
+        g_free(unit->description);
+        g_free(unit);
+}
+
+bool manager_read_units(sd_bus_message *reply, GPtrArray **ret_units, GError **error) {
+        g_autoptr(GPtrArray) units = g_ptr_array_new_with_free_func(unit_free);
         int r = sd_bus_message_enter_container(reply, SD_BUS_TYPE_ARRAY, "(ssssssouso)");
 
         while (r >= 0) {
-                r = sd_bus_message_read(reply, "(ssssssouso)", &name, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+                const char *name = NULL, *description = NULL;
+
+                r = sd_bus_message_read(reply, "(ssssssouso)", &name, &description, NULL, NULL,
+                                        NULL, NULL, NULL, NULL, NULL, NULL);
                 if (r == 0)
                         break;
-                if (r > 0)
-                        g_ptr_array_add(names, g_strdup(name));
+                if (r > 0) {
+                        ManagerUnit *unit = g_new0(ManagerUnit, 1);
+
+                        unit->name = g_strdup(name);
+                        unit->description = g_strdup(description);
+                        g_ptr_array_add(units, unit);
+                }
         }
         if (r < 0)
                 return dbus_error_take(error, r, NULL, "reading the list of units");
 
-        *ret_names = g_steal_pointer(&names);
+        *ret_units = g_steal_pointer(&units);
         return true;
 }

@@ -11,8 +11,8 @@
 #include "units/property.h"
 
 #define MANAGER_DESTINATION "org.freedesktop.systemd1"
-#define MANAGER_PATH "/org/freedesktop/systemd1"
-#define MANAGER_INTERFACE "org.freedesktop.systemd1.Manager"
+#define MANAGER_PATH        "/org/freedesktop/systemd1"
+#define MANAGER_INTERFACE   "org.freedesktop.systemd1.Manager"
 
 typedef struct ManagerCall ManagerCall;
 
@@ -21,23 +21,31 @@ typedef struct ManagerCall ManagerCall;
 typedef void (*ManagerReply)(sd_bus_message *reply, const GError *error, void *userdata);
 
 typedef struct {
-        sd_bus *bus;         /* borrowed */
+        sd_bus *bus;          /* borrowed */
         ManagerReply handler; /* NULL: nobody asks */
         void *userdata;
 } ManagerCaller;
 
 /* A service or scope and, in the same call, the slice around it; the slice may be NULL. */
-ManagerCall *manager_start_transient(ManagerCaller caller, const char *unit, const PropertyList *properties,
-                                     const char *slice, const PropertyList *slice_properties);
+ManagerCall *manager_start_transient(ManagerCaller caller, const char *unit,
+                                     const PropertyList *properties, const char *slice,
+                                     const PropertyList *slice_properties);
 ManagerCall *manager_stop_unit(ManagerCaller caller, const char *unit);
 ManagerCall *manager_kill_unit(ManagerCaller caller, const char *unit, int signal);
 ManagerCall *manager_reset_failed(ManagerCaller caller, const char *unit);
 ManagerCall *manager_subscribe(ManagerCaller caller);
 ManagerCall *manager_list_units(ManagerCaller caller, const char *const *patterns);
+ManagerCall *manager_get_version(ManagerCaller caller); /* replies a variant of a string */
 ManagerCall *manager_get_all(ManagerCaller caller, const char *path, const char *interface);
 
-/* Reads the reply of manager_list_units: names of the units that are loaded. */
-bool manager_read_unit_names(sd_bus_message *reply, GPtrArray **ret_names, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+typedef struct {
+        char *name;
+        char *description;
+} ManagerUnit;
+
+/* Reads the reply of manager_list_units: the units that are loaded, an array of ManagerUnit*. */
+bool manager_read_units(sd_bus_message *reply, GPtrArray **ret_units,
+                        GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 void manager_call_free(ManagerCall *call);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ManagerCall, manager_call_free)

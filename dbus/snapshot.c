@@ -32,13 +32,11 @@ static const Field fields[] = {
         FIELD("IPEgressBytes", "t", net_out_bytes),
 };
 
-void unit_snapshot_init(UnitSnapshot *snapshot)
-{
+void unit_snapshot_init(UnitSnapshot *snapshot) {
         *snapshot = (UnitSnapshot){ .net_in_bytes = UINT64_MAX, .net_out_bytes = UINT64_MAX };
 }
 
-void unit_snapshot_clear(UnitSnapshot *snapshot)
-{
+void unit_snapshot_clear(UnitSnapshot *snapshot) {
         g_free(snapshot->load_state);
         g_free(snapshot->active_state);
         g_free(snapshot->sub_state);
@@ -48,16 +46,14 @@ void unit_snapshot_clear(UnitSnapshot *snapshot)
         unit_snapshot_init(snapshot);
 }
 
-static const Field *field_find(const char *name, const char *type)
-{
+static const Field *field_find(const char *name, const char *type) {
         for (size_t i = 0; i < G_N_ELEMENTS(fields); i++)
                 if (strcmp(fields[i].name, name) == 0 && strcmp(fields[i].type, type) == 0)
                         return &fields[i];
         return NULL;
 }
 
-static int read_string(sd_bus_message *message, char **field)
-{
+static int read_string(sd_bus_message *message, char **field) {
         const char *text = NULL;
         int r = sd_bus_message_read_basic(message, 's', &text);
 
@@ -68,8 +64,7 @@ static int read_string(sd_bus_message *message, char **field)
         return 0;
 }
 
-static int read_hex(sd_bus_message *message, char **field)
-{
+static int read_hex(sd_bus_message *message, char **field) {
         const uint8_t *bytes = NULL;
         size_t size = 0;
         g_autoptr(GString) hex = g_string_new(NULL);
@@ -84,8 +79,7 @@ static int read_hex(sd_bus_message *message, char **field)
         return 0;
 }
 
-static int read_field(sd_bus_message *message, const Field *field, UnitSnapshot *snapshot)
-{
+static int read_field(sd_bus_message *message, const Field *field, UnitSnapshot *snapshot) {
         void *place = (char *)snapshot + field->offset;
         int r = sd_bus_message_enter_container(message, SD_BUS_TYPE_VARIANT, field->type);
 
@@ -100,8 +94,7 @@ static int read_field(sd_bus_message *message, const Field *field, UnitSnapshot 
         return r < 0 ? r : sd_bus_message_exit_container(message);
 }
 
-static int read_entry(sd_bus_message *message, UnitSnapshot *snapshot)
-{
+static int read_entry(sd_bus_message *message, UnitSnapshot *snapshot) {
         const char *name = NULL, *type = NULL;
         int r = sd_bus_message_read_basic(message, 's', &name);
 
@@ -116,8 +109,7 @@ static int read_entry(sd_bus_message *message, UnitSnapshot *snapshot)
         return field ? read_field(message, field, snapshot) : sd_bus_message_skip(message, "v");
 }
 
-int unit_snapshot_absorb(UnitSnapshot *snapshot, sd_bus_message *message)
-{
+int unit_snapshot_absorb(UnitSnapshot *snapshot, sd_bus_message *message) {
         int r = sd_bus_message_enter_container(message, SD_BUS_TYPE_ARRAY, "{sv}");
 
         while (r >= 0) {

@@ -16,9 +16,9 @@ typedef struct {
         char *control_group;
         char *invocation_id; /* 32 hex digits; NULL unknown */
         uint32_t main_pid;
-        int32_t exec_main_code;   /* CLD_…; 0: still running or never ran */
-        int32_t exec_main_status; /* exit code or signal */
-        uint64_t exec_main_exit_usec; /* monotonic; 0: not yet */
+        int32_t exec_main_code;               /* CLD_…; 0: still running or never ran */
+        int32_t exec_main_status;             /* exit code or signal */
+        uint64_t exec_main_exit_usec;         /* monotonic; 0: not yet */
         uint64_t net_in_bytes, net_out_bytes; /* UINT64_MAX: not counted */
 } UnitSnapshot;
 

@@ -11,14 +11,16 @@
 
 #include "error.h"
 #include "manager.h"
+#include "units/text.h"
 
-#define UNIT_PATH_PREFIX "/org/freedesktop/systemd1/unit"
+#define UNIT_PATH_PREFIX  "/org/freedesktop/systemd1/unit"
 #define SERVICE_INTERFACE "org.freedesktop.systemd1.Service"
-#define SLICE_INTERFACE "org.freedesktop.systemd1.Slice"
-#define UNIT_INTERFACE "org.freedesktop.systemd1.Unit"
+#define SLICE_INTERFACE   "org.freedesktop.systemd1.Slice"
+#define UNIT_INTERFACE    "org.freedesktop.systemd1.Unit"
 
 typedef enum {
         CALL_SUBSCRIBE,
+        CALL_VERSION,
         CALL_START,
         CALL_KILL,
         CALL_GET_UNIT,
@@ -50,13 +52,11 @@ struct UnitWatch {
         unsigned clears_pending;
 };
 
-static void news(UnitWatch *watch)
-{
+static void news(UnitWatch *watch) {
         watch->handler(watch->userdata);
 }
 
-static int on_properties(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
-{
+static int on_properties(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         UnitWatch *watch = userdata;
         int r = sd_bus_message_skip(message, "s");
 
@@ -68,8 +68,7 @@ static int on_properties(sd_bus_message *message, void *userdata, sd_bus_error *
         return 0;
 }
 
-static int on_job_removed(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
-{
+static int on_job_removed(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         UnitWatch *watch = userdata;
         const char *path = NULL, *unit = NULL, *result = NULL;
         int r = sd_bus_message_read(message, "uoss", NULL, &path, &unit, &result);
@@ -84,8 +83,7 @@ static int on_job_removed(sd_bus_message *message, void *userdata, sd_bus_error 
         return 0;
 }
 
-static int on_unit_removed(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
-{
+static int on_unit_removed(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         UnitWatch *watch = userdata;
         const char *unit = NULL;
 
@@ -97,8 +95,7 @@ static int on_unit_removed(sd_bus_message *message, void *userdata, sd_bus_error
         return 0;
 }
 
-static int on_reloading(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
-{
+static int on_reloading(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         UnitWatch *watch = userdata;
         int active = 0;
 
@@ -107,8 +104,7 @@ static int on_reloading(sd_bus_message *message, void *userdata, sd_bus_error *r
         return 0;
 }
 
-static int on_disconnected(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
-{
+static int on_disconnected(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         UnitWatch *watch = userdata;
 
         watch->state.is_disconnected = true;
@@ -123,15 +119,18 @@ static const struct {
         sd_bus_message_handler_t handler;
         bool is_local; /* made by our own sd-bus, not sent by the manager */
 } signals[_MATCH_MAX] = {
-        [MATCH_PROPERTIES] = { NULL, "org.freedesktop.DBus.Properties", "PropertiesChanged", on_properties, false },
-        [MATCH_JOB_REMOVED] = { MANAGER_PATH, MANAGER_INTERFACE, "JobRemoved", on_job_removed, false },
-        [MATCH_UNIT_REMOVED] = { MANAGER_PATH, MANAGER_INTERFACE, "UnitRemoved", on_unit_removed, false },
+        [MATCH_PROPERTIES] = { NULL, "org.freedesktop.DBus.Properties", "PropertiesChanged",
+                               on_properties, false },
+        [MATCH_JOB_REMOVED] = { MANAGER_PATH, MANAGER_INTERFACE, "JobRemoved", on_job_removed,
+                                false },
+        [MATCH_UNIT_REMOVED] = { MANAGER_PATH, MANAGER_INTERFACE, "UnitRemoved", on_unit_removed,
+                                 false },
         [MATCH_RELOADING] = { MANAGER_PATH, MANAGER_INTERFACE, "Reloading", on_reloading, false },
-        [MATCH_DISCONNECTED] = { "/org/freedesktop/DBus/Local", "org.freedesktop.DBus.Local", "Disconnected", on_disconnected, true },
+        [MATCH_DISCONNECTED] = { "/org/freedesktop/DBus/Local", "org.freedesktop.DBus.Local",
+                                 "Disconnected", on_disconnected, true },
 };
 
-static void detach(UnitWatch *watch)
-{
+static void detach(UnitWatch *watch) {
         for (size_t i = 0; i < _MATCH_MAX; i++)
                 watch->matches[i] = sd_bus_slot_unref(watch->matches[i]);
         for (size_t i = 0; i < _CALL_MAX; i++)
@@ -140,20 +139,17 @@ static void detach(UnitWatch *watch)
         watch->state.is_refreshing = false;
 }
 
-static ManagerCaller caller(UnitWatch *watch, ManagerReply handler)
-{
+static ManagerCaller caller(UnitWatch *watch, ManagerReply handler) {
         return (ManagerCaller){ .bus = watch->bus, .handler = handler, .userdata = watch };
 }
 
 /* One call of a kind at a time: a newer one takes the place of an older. */
-static void call_keep(UnitWatch *watch, CallSlot slot, ManagerCall *call)
-{
+static void call_keep(UnitWatch *watch, CallSlot slot, ManagerCall *call) {
         g_clear_pointer(&watch->calls[slot], manager_call_free);
         watch->calls[slot] = call;
 }
 
-static void attach(UnitWatch *watch, sd_bus *bus)
-{
+static void attach(UnitWatch *watch, sd_bus *bus) {
         bool is_bus = sd_bus_is_bus_client(bus) > 0;
 
         watch->bus = sd_bus_ref(bus);
@@ -161,8 +157,9 @@ static void attach(UnitWatch *watch, sd_bus *bus)
         for (size_t i = 0; i < _MATCH_MAX; i++) {
                 const char *sender = is_bus && !signals[i].is_local ? MANAGER_DESTINATION : NULL;
                 const char *path = signals[i].path ?: watch->unit_path;
-                int r = sd_bus_match_signal_async(bus, &watch->matches[i], sender, path, signals[i].interface,
-                                                  signals[i].member, signals[i].handler, NULL, watch);
+                int r = sd_bus_match_signal_async(bus, &watch->matches[i], sender, path,
+                                                  signals[i].interface, signals[i].member,
+                                                  signals[i].handler, NULL, watch);
 
                 if (r < 0)
                         watch->state.is_disconnected = true;
@@ -171,8 +168,8 @@ static void attach(UnitWatch *watch, sd_bus *bus)
                 call_keep(watch, CALL_SUBSCRIBE, manager_subscribe(caller(watch, NULL)));
 }
 
-UnitWatch *unit_watch_new(sd_bus *bus, const char *unit, const char *slice, UnitWatchHandler handler, void *userdata)
-{
+UnitWatch *unit_watch_new(sd_bus *bus, const char *unit, const char *slice,
+                          UnitWatchHandler handler, void *userdata) {
         UnitWatch *watch = g_new0(UnitWatch, 1);
 
         watch->unit = g_strdup(unit);
@@ -188,8 +185,7 @@ UnitWatch *unit_watch_new(sd_bus *bus, const char *unit, const char *slice, Unit
         return watch;
 }
 
-void unit_watch_free(UnitWatch *watch)
-{
+void unit_watch_free(UnitWatch *watch) {
         if (!watch)
                 return;
         detach(watch);
@@ -197,6 +193,7 @@ void unit_watch_free(UnitWatch *watch)
         g_clear_error(&watch->state.start_error);
         g_clear_error(&watch->state.clear_error);
         g_free(watch->state.job_result);
+        g_free(watch->state.manager_version);
         free(watch->unit_path); /* sd-bus allocated these two */
         free(watch->slice_path);
         g_free(watch->unit);
@@ -204,13 +201,19 @@ void unit_watch_free(UnitWatch *watch)
         g_free(watch);
 }
 
-const UnitState *unit_watch_state(const UnitWatch *watch)
-{
+const UnitState *unit_watch_state(const UnitWatch *watch) {
         return &watch->state;
 }
 
-static void on_started(sd_bus_message *reply, const GError *error, void *userdata)
-{
+static void on_version(sd_bus_message *reply, const GError *error, void *userdata) {
+        UnitWatch *watch = userdata;
+        const char *version = NULL;
+
+        if (reply && sd_bus_message_read(reply, "v", "s", &version) >= 0)
+                text_replace(&watch->state.manager_version, version);
+}
+
+static void on_started(sd_bus_message *reply, const GError *error, void *userdata) {
         UnitWatch *watch = userdata;
 
         if (error)
@@ -220,21 +223,21 @@ static void on_started(sd_bus_message *reply, const GError *error, void *userdat
         news(watch);
 }
 
-void unit_watch_start(UnitWatch *watch, const PropertyList *unit, const PropertyList *slice)
-{
+void unit_watch_start(UnitWatch *watch, const PropertyList *unit, const PropertyList *slice) {
         ManagerCaller starter = caller(watch, on_started);
 
-        call_keep(watch, CALL_START, manager_start_transient(starter, watch->unit, unit, watch->slice, slice));
+        call_keep(watch, CALL_VERSION, manager_get_version(caller(watch, on_version)));
+        call_keep(watch, CALL_START,
+                  manager_start_transient(starter, watch->unit, unit, watch->slice, slice));
 }
 
-void unit_watch_kill(UnitWatch *watch, int signal)
-{
+void unit_watch_kill(UnitWatch *watch, int signal) {
         if (!watch->state.is_disconnected)
-                call_keep(watch, CALL_KILL, manager_kill_unit(caller(watch, NULL), watch->slice, signal));
+                call_keep(watch, CALL_KILL,
+                          manager_kill_unit(caller(watch, NULL), watch->slice, signal));
 }
 
-static void absorb_reply(UnitWatch *watch, sd_bus_message *reply, const GError *error)
-{
+static void absorb_reply(UnitWatch *watch, sd_bus_message *reply, const GError *error) {
         /* Asking for a unit that is gone answers with defaults (LoadState not-found) or with an error. */
         if (error && g_error_matches(error, DBUS_ERROR, DBUS_ERROR_NO_SUCH_UNIT))
                 watch->state.is_removed = true;
@@ -243,13 +246,11 @@ static void absorb_reply(UnitWatch *watch, sd_bus_message *reply, const GError *
                 watch->state.is_removed = true;
 }
 
-static void on_got_unit(sd_bus_message *reply, const GError *error, void *userdata)
-{
+static void on_got_unit(sd_bus_message *reply, const GError *error, void *userdata) {
         absorb_reply(userdata, reply, error);
 }
 
-static void on_got_service(sd_bus_message *reply, const GError *error, void *userdata)
-{
+static void on_got_service(sd_bus_message *reply, const GError *error, void *userdata) {
         UnitWatch *watch = userdata;
 
         absorb_reply(watch, reply, error);
@@ -257,19 +258,18 @@ static void on_got_service(sd_bus_message *reply, const GError *error, void *use
         news(watch);
 }
 
-void unit_watch_refresh(UnitWatch *watch)
-{
+void unit_watch_refresh(UnitWatch *watch) {
         ManagerCaller first = caller(watch, on_got_unit), second = caller(watch, on_got_service);
 
         if (watch->state.is_disconnected)
                 return;
         watch->state.is_refreshing = true;
         call_keep(watch, CALL_GET_UNIT, manager_get_all(first, watch->unit_path, UNIT_INTERFACE));
-        call_keep(watch, CALL_GET_SERVICE, manager_get_all(second, watch->unit_path, SERVICE_INTERFACE));
+        call_keep(watch, CALL_GET_SERVICE,
+                  manager_get_all(second, watch->unit_path, SERVICE_INTERFACE));
 }
 
-static void on_got_counters(sd_bus_message *reply, const GError *error, void *userdata)
-{
+static void on_got_counters(sd_bus_message *reply, const GError *error, void *userdata) {
         UnitWatch *watch = userdata;
         g_auto(UnitSnapshot) slice = { 0 };
 
@@ -280,19 +280,19 @@ static void on_got_counters(sd_bus_message *reply, const GError *error, void *us
         }
 }
 
-void unit_watch_read_counters(UnitWatch *watch)
-{
+void unit_watch_read_counters(UnitWatch *watch) {
         if (!watch->state.is_disconnected)
                 call_keep(watch, CALL_GET_SLICE,
-                          manager_get_all(caller(watch, on_got_counters), watch->slice_path, SLICE_INTERFACE));
+                          manager_get_all(caller(watch, on_got_counters), watch->slice_path,
+                                          SLICE_INTERFACE));
 }
 
-static void on_cleared(sd_bus_message *reply, const GError *error, void *userdata)
-{
+static void on_cleared(sd_bus_message *reply, const GError *error, void *userdata) {
         UnitWatch *watch = userdata;
 
         /* A unit that is gone already, or did not fail, is what we wanted. */
-        if (error && !g_error_matches(error, DBUS_ERROR, DBUS_ERROR_NO_SUCH_UNIT) && !watch->state.clear_error)
+        if (error && !g_error_matches(error, DBUS_ERROR, DBUS_ERROR_NO_SUCH_UNIT) &&
+            !watch->state.clear_error)
                 watch->state.clear_error = g_error_copy(error);
         if (--watch->clears_pending == 0) {
                 watch->state.is_cleared = true;
@@ -300,8 +300,7 @@ static void on_cleared(sd_bus_message *reply, const GError *error, void *userdat
         }
 }
 
-void unit_watch_clear_away(UnitWatch *watch)
-{
+void unit_watch_clear_away(UnitWatch *watch) {
         if (watch->state.is_disconnected || watch->clears_pending > 0)
                 return;
 
@@ -311,8 +310,7 @@ void unit_watch_clear_away(UnitWatch *watch)
         call_keep(watch, CALL_RESET, manager_reset_failed(caller(watch, on_cleared), watch->unit));
 }
 
-void unit_watch_attach(UnitWatch *watch, sd_bus *bus)
-{
+void unit_watch_attach(UnitWatch *watch, sd_bus *bus) {
         detach(watch);
         watch->clears_pending = 0;
         attach(watch, bus);

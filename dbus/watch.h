@@ -20,16 +20,18 @@ typedef struct {
         UnitSnapshot snapshot;
         bool is_accepted;    /* StartTransientUnit was answered: the units are the manager's now */
         GError *start_error; /* … or refused */
-        char *job_result;    /* of the start job: "done", "failed", "timeout", …; NULL: under way */
-        bool is_removed;     /* the manager forgot the unit */
+        char *job_result; /* of the start job: "done", "failed", "timeout", …; NULL: under way */
+        bool is_removed;  /* the manager forgot the unit */
         bool is_disconnected; /* the connection is gone; see unit_watch_attach */
-        bool is_refreshing;  /* asked for everything anew, answer under way */
-        bool is_cleared;     /* slice and unit are stopped and forgotten, as far as the manager said */
-        GError *clear_error; /* the manager would not */
+        bool is_refreshing;   /* asked for everything anew, answer under way */
+        bool is_cleared; /* slice and unit are stopped and forgotten, as far as the manager said */
+        GError *clear_error;   /* the manager would not */
+        char *manager_version; /* as systemd says it; NULL: not learnt */
 } UnitState;
 
 /* Signals are watched from here on. */
-UnitWatch *unit_watch_new(sd_bus *bus, const char *unit, const char *slice, UnitWatchHandler handler, void *userdata);
+UnitWatch *unit_watch_new(sd_bus *bus, const char *unit, const char *slice,
+                          UnitWatchHandler handler, void *userdata);
 void unit_watch_free(UnitWatch *watch);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(UnitWatch, unit_watch_free)
 

@@ -23,8 +23,8 @@
 
 #include "protocol.h"
 
-#define STDIO_COUNT 3
-#define FD_COUNT (1 + STDIO_COUNT)
+#define STDIO_COUNT  3
+#define FD_COUNT     (1 + STDIO_COUNT)
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 
 typedef struct {
@@ -35,24 +35,27 @@ typedef struct {
         int stdio[STDIO_COUNT]; /* −1: the caller has it closed */
 } Program;
 
-static int fail(int channel, GateStage stage, int error_number)
-{
-        GateFailure failure = { .type = GATE_FAILURE, .stage = stage, .error_number = error_number };
+static int fail(int channel, GateStage stage, int error_number) {
+        GateFailure failure = { .type = GATE_FAILURE,
+                                .stage = stage,
+                                .error_number = error_number };
 
         (void)send(channel, &failure, sizeof failure, MSG_NOSIGNAL);
         return GATE_EXIT_FAILED;
 }
 
 /* Receives the request's descriptors into fds; returns how many, or −1. */
-static int receive_fds(int channel, int fds[FD_COUNT])
-{
+static int receive_fds(int channel, int fds[FD_COUNT]) {
         char type = 0;
         union {
                 struct cmsghdr header;
                 char space[CMSG_SPACE(sizeof(int) * FD_COUNT)];
         } control = { 0 };
         struct iovec iov = { .iov_base = &type, .iov_len = 1 };
-        struct msghdr message = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control };
+        struct msghdr message = { .msg_iov = &iov,
+                                  .msg_iovlen = 1,
+                                  .msg_control = &control,
+                                  .msg_controllen = sizeof control };
         ssize_t n = recvmsg(channel, &message, MSG_CMSG_CLOEXEC);
         const struct cmsghdr *c = CMSG_FIRSTHDR(&message);
 
@@ -70,8 +73,7 @@ static int receive_fds(int channel, int fds[FD_COUNT])
         return (int)(size / sizeof(int));
 }
 
-static const GateRequest *map_request(int memfd)
-{
+static const GateRequest *map_request(int memfd) {
         struct stat st;
 
         if (fstat(memfd, &st) < 0)
@@ -81,7 +83,8 @@ static const GateRequest *map_request(int memfd)
                 return NULL;
 
         /* Writable and private, because argv and environment are the program's to scribble on. */
-        const GateRequest *request = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, memfd, 0);
+        const GateRequest *request = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE,
+                                          MAP_PRIVATE, memfd, 0);
 
         if (request == MAP_FAILED)
                 return NULL;
@@ -92,16 +95,14 @@ static const GateRequest *map_request(int memfd)
         return request;
 }
 
-static char *next_string(char **cursor)
-{
+static char *next_string(char **cursor) {
         char *string = *cursor;
 
         *cursor += strlen(string) + 1;
         return string;
 }
 
-static bool lay_out(Program *program, const GateRequest *request)
-{
+static bool lay_out(Program *program, const GateRequest *request) {
         char *cursor = (char *)(request + 1);
         char **pointers = calloc((size_t)request->argc + request->envc + 2, sizeof(char *));
 
@@ -118,8 +119,7 @@ static bool lay_out(Program *program, const GateRequest *request)
         return true;
 }
 
-static bool receive(int channel, Program *program)
-{
+static bool receive(int channel, Program *program) {
         int fds[FD_COUNT] = { -1, -1, -1, -1 };
         int count = receive_fds(channel, fds);
         int next = 1;
@@ -133,14 +133,14 @@ static bool receive(int channel, Program *program)
                 return false;
         (void)close(fds[0]);
         for (int i = 0; i < STDIO_COUNT; i++)
-                program->stdio[i] = (request->stdio_mask & (1U << i)) && next < count ? fds[next++] : -1;
+                program->stdio[i] = (request->stdio_mask & (1U << i)) && next < count ? fds[next++]
+                                                                                      : -1;
         return true;
 }
 
 /* Puts the sent descriptors on 0, 1 and 2. All of them are above 2: the numbers below are taken by what the manager
  * gave us. */
-static bool place_stdio(const Program *program)
-{
+static bool place_stdio(const Program *program) {
         for (int i = 0; i < STDIO_COUNT; i++) {
                 if (program->stdio[i] < 0) {
                         (void)close(i);
@@ -153,19 +153,18 @@ static bool place_stdio(const Program *program)
         return true;
 }
 
-static bool enter_directory(const Program *program)
-{
+static bool enter_directory(const Program *program) {
         struct stat st;
 
         if (chdir(program->directory) < 0 || stat(".", &st) < 0)
                 return false;
         errno = ESTALE; /* the same path, another directory: these are not the caller's namespaces */
-        return st.st_dev == program->request->directory_dev && st.st_ino == program->request->directory_ino;
+        return st.st_dev == program->request->directory_dev &&
+               st.st_ino == program->request->directory_ino;
 }
 
 /* The caller's limit, as far as the manager's hard limit lets us. */
-static bool apply_rlimit(int resource, rlim_t soft, rlim_t hard)
-{
+static bool apply_rlimit(int resource, rlim_t soft, rlim_t hard) {
         struct rlimit now, wanted = { .rlim_cur = soft, .rlim_max = hard };
 
         if (setrlimit((__rlimit_resource_t)resource, &wanted) == 0)
@@ -178,8 +177,7 @@ static bool apply_rlimit(int resource, rlim_t soft, rlim_t hard)
         return false;
 }
 
-static uint32_t apply_caller(const GateRequest *request)
-{
+static uint32_t apply_caller(const GateRequest *request) {
         uint32_t unapplied = 0;
 
         (void)umask((mode_t)request->umask);
@@ -187,13 +185,13 @@ static uint32_t apply_caller(const GateRequest *request)
                 unapplied |= GATE_UNAPPLIED_NICE;
         for (int i = 0; i < GATE_RLIMITS; i++)
                 if ((request->rlimit_mask & (1U << i)) &&
-                    !apply_rlimit(i, (rlim_t)request->rlimits[i].soft, (rlim_t)request->rlimits[i].hard))
+                    !apply_rlimit(i, (rlim_t)request->rlimits[i].soft,
+                                  (rlim_t)request->rlimits[i].hard))
                         unapplied |= GATE_UNAPPLIED_RLIMIT;
         return unapplied;
 }
 
-static void apply_signals(const GateRequest *request)
-{
+static void apply_signals(const GateRequest *request) {
         sigset_t mask;
 
         sigemptyset(&mask);
@@ -206,12 +204,11 @@ static void apply_signals(const GateRequest *request)
         (void)sigprocmask(SIG_SETMASK, &mask, NULL);
 }
 
-static void read_namespaces(uint64_t namespaces[_GATE_NS_MAX])
-{
+static void read_namespaces(uint64_t namespaces[_GATE_NS_MAX]) {
         static const char *const paths[_GATE_NS_MAX] = {
-                [GATE_NS_MNT] = "/proc/self/ns/mnt",   [GATE_NS_NET] = "/proc/self/ns/net",
-                [GATE_NS_PID] = "/proc/self/ns/pid",   [GATE_NS_USER] = "/proc/self/ns/user",
-                [GATE_NS_IPC] = "/proc/self/ns/ipc",   [GATE_NS_UTS] = "/proc/self/ns/uts",
+                [GATE_NS_MNT] = "/proc/self/ns/mnt", [GATE_NS_NET] = "/proc/self/ns/net",
+                [GATE_NS_PID] = "/proc/self/ns/pid", [GATE_NS_USER] = "/proc/self/ns/user",
+                [GATE_NS_IPC] = "/proc/self/ns/ipc", [GATE_NS_UTS] = "/proc/self/ns/uts",
         };
         struct stat st;
 
@@ -220,16 +217,20 @@ static void read_namespaces(uint64_t namespaces[_GATE_NS_MAX])
 }
 
 /* Says hello with a pidfd of ourselves: it stays the program's after the exec, also across pid namespaces. */
-static bool say_hello(int channel, uint32_t unapplied)
-{
+static bool say_hello(int channel, uint32_t unapplied) {
         GateHello hello = { .type = GATE_HELLO, .unapplied = unapplied };
         int pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
         union {
                 struct cmsghdr header;
                 char space[CMSG_SPACE(sizeof(int))];
-        } control = { .header = { .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int)) } };
+        } control = { .header = { .cmsg_level = SOL_SOCKET,
+                                  .cmsg_type = SCM_RIGHTS,
+                                  .cmsg_len = CMSG_LEN(sizeof(int)) } };
         struct iovec iov = { .iov_base = &hello, .iov_len = sizeof hello };
-        struct msghdr message = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control };
+        struct msghdr message = { .msg_iov = &iov,
+                                  .msg_iovlen = 1,
+                                  .msg_control = &control,
+                                  .msg_controllen = sizeof control };
 
         if (pidfd < 0)
                 return false;
@@ -242,8 +243,7 @@ static bool say_hello(int channel, uint32_t unapplied)
         return n == (ssize_t)sizeof hello;
 }
 
-static bool wait_for_go(int channel)
-{
+static bool wait_for_go(int channel) {
         char type = 0;
         ssize_t n;
 
@@ -253,8 +253,7 @@ static bool wait_for_go(int channel)
         return n == 1 && type == GATE_GO;
 }
 
-static const char *search_path(char *const environment[])
-{
+static const char *search_path(char *const environment[]) {
         for (; *environment; environment++)
                 if (strncmp(*environment, "PATH=", 5) == 0)
                         return *environment + 5;
@@ -262,8 +261,7 @@ static const char *search_path(char *const environment[])
 }
 
 /* Tries one directory of PATH; an empty one is the working directory. */
-static void exec_in(const char *directory, size_t length, const Program *program)
-{
+static void exec_in(const char *directory, size_t length, const Program *program) {
         const char *name = program->argv[0];
         char path[4096];
 
@@ -279,8 +277,7 @@ static void exec_in(const char *directory, size_t length, const Program *program
 
 /* As execvpe() does it, but for one thing: a file without a format is not handed to a shell behind the caller's back.
  * Returns the errno that tells most: "not permitted" somewhere on the way wins over "not found". */
-static int exec_program(const Program *program)
-{
+static int exec_program(const Program *program) {
         bool denied = false;
 
         if (program->argv[0][0] == '\0')
@@ -303,8 +300,7 @@ static int exec_program(const Program *program)
         }
 }
 
-int gate_child_run(int inherited)
-{
+int gate_child_run(int inherited) {
         Program program = { .stdio = { -1, -1, -1 } };
         int channel = fcntl(inherited, F_DUPFD_CLOEXEC, STDIO_COUNT);
 

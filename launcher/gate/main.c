@@ -7,7 +7,6 @@
 
 #include "child.h"
 
-int main(void)
-{
+int main(void) {
         return gate_child_run(STDIN_FILENO);
 }

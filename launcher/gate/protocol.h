@@ -17,18 +17,18 @@
 
 #define GATE_VERSION 1U
 #define GATE_REQUEST 'R'
-#define GATE_GO 'G'
+#define GATE_GO      'G'
 #define GATE_RLIMITS 16
 
 /* What the gate could not have as the caller has it. Not fatal: the launcher tells under -v. */
-#define GATE_UNAPPLIED_NICE (1U << 0)
+#define GATE_UNAPPLIED_NICE   (1U << 0)
 #define GATE_UNAPPLIED_RLIMIT (1U << 1)
 
 typedef struct {
         uint32_t version;
         uint32_t argc;
         uint32_t envc;
-        uint32_t stdio_mask;  /* bit n: descriptor n was sent */
+        uint32_t stdio_mask; /* bit n: descriptor n was sent */
         uint32_t umask;
         int32_t nice;
         uint32_t rlimit_mask; /* bit n: rlimits[n] is the caller's and nobody asked for another */
@@ -52,7 +52,7 @@ typedef enum {
         _GATE_NS_MAX,
 } GateNamespace;
 
-#define GATE_HELLO 'H'
+#define GATE_HELLO   'H'
 #define GATE_FAILURE 'F'
 
 typedef struct {

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The request goes into a memfd, whatever its size: a socket's buffer would make us wait for a gate that may never
+ * come, and the gate maps it instead of copying. */
+
+#include "channel.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "launcher/kernel/error.h"
+
+#define STDIO_COUNT 3
+
+struct GateChannel {
+        int fd, child_fd, pidfd;
+        GateHello hello;
+        GateFailure failure;
+};
+
+static void append_string(GByteArray *bytes, const char *string) {
+        g_byte_array_append(bytes, (const guint8 *)string, (guint)strlen(string) + 1);
+}
+
+static GByteArray *request_encode(const GateOrder *order) {
+        GByteArray *bytes = g_byte_array_new();
+        const Caller *caller = order->caller;
+        GateRequest request = {
+                .version = GATE_VERSION,
+                .argc = g_strv_length((char **)order->command),
+                .envc = g_strv_length((char **)order->environment),
+                .umask = caller->umask,
+                .nice = caller->nice,
+                .rlimit_mask = order->rlimit_mask,
+                .signal_mask = caller->signal_mask,
+                .signal_ignored = caller->signal_ignored,
+                .directory_dev = caller->directory_dev,
+                .directory_ino = caller->directory_ino,
+        };
+
+        for (int i = 0; i < GATE_RLIMITS; i++) {
+                request.rlimits[i].soft = caller->rlimits[i].rlim_cur;
+                request.rlimits[i].hard = caller->rlimits[i].rlim_max;
+        }
+        for (int i = 0; i < STDIO_COUNT; i++)
+                if (order->stdio[i] >= 0)
+                        request.stdio_mask |= 1U << i;
+        g_byte_array_append(bytes, (const guint8 *)&request, sizeof request);
+        append_string(bytes, caller->directory);
+        for (char *const *p = order->command; *p; p++)
+                append_string(bytes, *p);
+        for (char *const *p = order->environment; *p; p++)
+                append_string(bytes, *p);
+        ((GateRequest *)bytes->data)->strings_size = bytes->len - (guint)sizeof request;
+        return bytes;
+}
+
+static int memfd_of(const GByteArray *bytes) {
+        int fd = memfd_create("cordon-request", MFD_CLOEXEC);
+
+        for (size_t done = 0; fd >= 0 && done < bytes->len;) {
+                ssize_t n = write(fd, bytes->data + done, bytes->len - done);
+
+                if (n < 0) {
+                        (void)close(fd);
+                        return -1;
+                }
+                done += (size_t)n;
+        }
+        return fd;
+}
+
+static bool send_request(int socket_fd, int memfd, const int stdio[STDIO_COUNT]) {
+        int fds[1 + STDIO_COUNT] = { memfd };
+        size_t count = 1;
+        char type = GATE_REQUEST;
+        union {
+                struct cmsghdr header;
+                char space[CMSG_SPACE(sizeof fds)];
+        } control = { 0 };
+        struct iovec iov = { .iov_base = &type, .iov_len = 1 };
+
+        for (int i = 0; i < STDIO_COUNT; i++)
+                if (stdio[i] >= 0)
+                        fds[count++] = stdio[i];
+
+        struct msghdr message = {
+                .msg_iov = &iov,
+                .msg_iovlen = 1,
+                .msg_control = &control,
+                .msg_controllen = CMSG_SPACE(sizeof(int) * count),
+        };
+
+        control.header.cmsg_level = SOL_SOCKET;
+        control.header.cmsg_type = SCM_RIGHTS;
+        control.header.cmsg_len = CMSG_LEN(sizeof(int) * count);
+        memcpy(CMSG_DATA(&control.header), fds, sizeof(int) * count);
+        return sendmsg(socket_fd, &message, MSG_NOSIGNAL) == 1;
+}
+
+static bool post_request(GateChannel *channel, const GateOrder *order) {
+        g_autoptr(GByteArray) bytes = request_encode(order);
+        int memfd = memfd_of(bytes);
+
+        if (memfd < 0)
+                return false;
+
+        bool sent = send_request(channel->fd, memfd, order->stdio);
+
+        (void)close(memfd);
+        return sent;
+}
+
+GateChannel *gate_channel_new(const GateOrder *order, GError **error) {
+        g_autoptr(GateChannel) channel = g_new0(GateChannel, 1);
+        int ends[2];
+
+        channel->fd = channel->child_fd = channel->pidfd = -1;
+        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) {
+                channel->fd = ends[0];
+                channel->child_fd = ends[1];
+                if (post_request(channel, order))
+                        return g_steal_pointer(&channel);
+        }
+
+        g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_SYSTEM, "cannot prepare the start: %s",
+                    g_strerror(errno));
+        return NULL;
+}
+
+void gate_channel_free(GateChannel *channel) {
+        if (!channel)
+                return;
+        gate_channel_drop_child_end(channel);
+        if (channel->pidfd >= 0)
+                (void)close(channel->pidfd);
+        if (channel->fd >= 0)
+                (void)close(channel->fd);
+        g_free(channel);
+}
+
+int gate_channel_fd(const GateChannel *channel) {
+        return channel->fd;
+}
+
+int gate_channel_child_end(const GateChannel *channel) {
+        return channel->child_fd;
+}
+
+void gate_channel_drop_child_end(GateChannel *channel) {
+        if (channel->child_fd >= 0)
+                (void)close(channel->child_fd);
+        channel->child_fd = -1;
+}
+
+static void take_pidfd(GateChannel *channel, const struct msghdr *message) {
+        const struct cmsghdr *c = CMSG_FIRSTHDR(message);
+
+        if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
+            c->cmsg_len == CMSG_LEN(sizeof(int)))
+                memcpy(&channel->pidfd, CMSG_DATA(c), sizeof(int));
+}
+
+GateNews gate_channel_read(GateChannel *channel) {
+        union {
+                uint32_t type;
+                GateHello hello;
+                GateFailure failure;
+        } news = { 0 };
+        union {
+                struct cmsghdr header;
+                char space[CMSG_SPACE(sizeof(int))];
+        } control = { 0 };
+        struct iovec iov = { .iov_base = &news, .iov_len = sizeof news };
+        struct msghdr message = { .msg_iov = &iov,
+                                  .msg_iovlen = 1,
+                                  .msg_control = &control,
+                                  .msg_controllen = sizeof control };
+        ssize_t n = recvmsg(channel->fd, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+
+        if (n < 0)
+                return errno == EAGAIN || errno == EINTR ? GATE_NEWS_NONE : GATE_NEWS_END;
+        if (n == sizeof news.hello && news.type == GATE_HELLO && channel->pidfd < 0) {
+                take_pidfd(channel, &message);
+                channel->hello = news.hello;
+                return channel->pidfd >= 0 ? GATE_NEWS_HELLO : GATE_NEWS_END;
+        }
+        if (n == sizeof news.failure && news.type == GATE_FAILURE) {
+                channel->failure = news.failure;
+                return GATE_NEWS_FAILURE;
+        }
+        return GATE_NEWS_END;
+}
+
+const GateHello *gate_channel_hello(const GateChannel *channel) {
+        return &channel->hello;
+}
+
+const GateFailure *gate_channel_failure(const GateChannel *channel) {
+        return &channel->failure;
+}
+
+int gate_channel_pidfd(const GateChannel *channel) {
+        return channel->pidfd;
+}
+
+void gate_channel_go(GateChannel *channel) {
+        char type = GATE_GO;
+
+        /* A gate that is gone is noticed by its end of file, not here. */
+        (void)send(channel->fd, &type, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The launcher's end of the conversation with a gate (protocol.h says how it goes). */
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "launcher/kernel/caller.h"
+#include "protocol.h"
+
+typedef struct GateChannel GateChannel;
+
+typedef struct {
+        char *const *command; /* argv */
+        char *const *environment;
+        const Caller *caller;
+        uint32_t rlimit_mask; /* which of the caller's rlimits the program gets: those nobody asked to change */
+        int stdio[3]; /* −1: closed */
+} GateOrder;
+
+typedef enum {
+        GATE_NEWS_NONE, /* nothing to read */
+        GATE_NEWS_HELLO,
+        GATE_NEWS_FAILURE,
+        GATE_NEWS_END, /* end of file: executed after "go", dead before */
+} GateNews;
+
+/* Makes the pair and puts the request into it, where it waits for the gate. */
+GateChannel *gate_channel_new(const GateOrder *order, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void gate_channel_free(GateChannel *channel);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(GateChannel, gate_channel_free)
+
+int gate_channel_fd(const GateChannel *channel); /* ours, for the loop */
+int gate_channel_child_end(
+        const GateChannel *channel); /* the unit's standard input; until dropped */
+void gate_channel_drop_child_end(
+        GateChannel *channel); /* once the manager has it: else its end would not be seen */
+
+GateNews gate_channel_read(GateChannel *channel);
+const GateHello *gate_channel_hello(const GateChannel *channel);
+const GateFailure *gate_channel_failure(const GateChannel *channel);
+int gate_channel_pidfd(const GateChannel *channel); /* of the program; −1 before hello; stays ours */
+
+void gate_channel_go(GateChannel *channel);

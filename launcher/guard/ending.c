@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A connection of its own for each ending: the manager may have re-executed since the last one. Grace is for deadlines
+ * and for people; here it is SIGKILL at once. */
+
+#include "ending.h"
+
+#include <signal.h>
+
+#include "dbus/connect.h"
+#include "dbus/manager.h"
+#include "units/name.h"
+
+#define ROUND_USEC (50 * 1000)
+#define ROUNDS_MAX 400
+#define EMPTY_ROUNDS_ENOUGH \
+        6 /* the manager reads what a dead launcher sent within the first of them */
+
+struct Ending {
+        sd_event *event;
+        char *manager_socket;
+        char *id, *slice, *service;
+        EndingHandler handler;
+        void *userdata;
+        sd_bus *bus;
+        ManagerCall *kill, *stop, *reset, *list;
+        sd_event_source *next;
+        unsigned rounds, empty_rounds;
+};
+
+static int on_round(sd_event_source *source, uint64_t usec, void *userdata);
+
+static void drop_calls(Ending *ending) {
+        g_clear_pointer(&ending->kill, manager_call_free);
+        g_clear_pointer(&ending->stop, manager_call_free);
+        g_clear_pointer(&ending->reset, manager_call_free);
+        g_clear_pointer(&ending->list, manager_call_free);
+}
+
+static void disconnect(Ending *ending) {
+        drop_calls(ending);
+        if (ending->bus)
+                sd_bus_detach_event(ending->bus);
+        ending->bus = sd_bus_close_unref(ending->bus);
+}
+
+static void schedule(Ending *ending, uint64_t usec) {
+        int r;
+
+        ending->next = sd_event_source_disable_unref(ending->next);
+        r = sd_event_add_time_relative(ending->event, &ending->next, CLOCK_MONOTONIC, usec, 1,
+                                       on_round, ending);
+        g_assert(r >= 0);
+}
+
+static void on_listed(sd_bus_message *reply, const GError *error, void *userdata) {
+        Ending *ending = userdata;
+        g_autoptr(GPtrArray) units = NULL;
+
+        if (!reply || !manager_read_units(reply, &units, NULL))
+                disconnect(ending); /* try over a new connection */
+        else
+                ending->empty_rounds = units->len == 0 ? ending->empty_rounds + 1 : 0;
+
+        if (ending->empty_rounds >= EMPTY_ROUNDS_ENOUGH || ending->rounds >= ROUNDS_MAX)
+                ending->handler(ending, ending->userdata);
+        else
+                schedule(ending, ROUND_USEC);
+}
+
+static bool connect_again(Ending *ending) {
+        if (ending->bus)
+                return true;
+        if (!connect_direct(ending->manager_socket, &ending->bus, NULL))
+                return false;
+        if (sd_bus_attach_event(ending->bus, ending->event, SD_EVENT_PRIORITY_NORMAL) >= 0)
+                return true;
+        disconnect(ending);
+        return false;
+}
+
+static int on_round(sd_event_source *source, uint64_t usec, void *userdata) {
+        Ending *ending = userdata;
+        const char *patterns[] = { ending->slice, ending->service, NULL };
+        ManagerCaller nobody = { 0 }, lister = { .handler = on_listed, .userdata = ending };
+
+        ending->rounds++;
+        if (!connect_again(ending)) {
+                if (ending->rounds >= ROUNDS_MAX)
+                        ending->handler(ending, ending->userdata);
+                else
+                        schedule(ending, ROUND_USEC);
+                return 0;
+        }
+
+        drop_calls(ending);
+        nobody.bus = lister.bus = ending->bus;
+        ending->kill = manager_kill_unit(nobody, ending->slice, SIGKILL);
+        ending->stop = manager_stop_unit(nobody, ending->slice);
+        ending->reset = manager_reset_failed(nobody, ending->service);
+        ending->list = manager_list_units(lister, patterns);
+        return 0;
+}
+
+Ending *ending_new(sd_event *event, const char *manager_socket, const char *id,
+                   EndingHandler handler, void *userdata) {
+        Ending *ending = g_new0(Ending, 1);
+
+        ending->event = sd_event_ref(event);
+        ending->manager_socket = g_strdup(manager_socket);
+        ending->id = g_strdup(id);
+        ending->slice = name_slice(id);
+        ending->service = name_service(id);
+        ending->handler = handler;
+        ending->userdata = userdata;
+        schedule(ending, 0);
+        return ending;
+}
+
+void ending_free(Ending *ending) {
+        if (!ending)
+                return;
+        disconnect(ending);
+        sd_event_source_disable_unref(ending->next);
+        sd_event_unref(ending->event);
+        g_free(ending->manager_socket);
+        g_free(ending->id);
+        g_free(ending->slice);
+        g_free(ending->service);
+        g_free(ending);
+}
+
+const char *ending_id(const Ending *ending) {
+        return ending->id;
+}

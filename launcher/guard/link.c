@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Connecting is quick where a guard runs. Where none does, we make the listening socket ourselves and start the guard
+ * with it as its standard input: our connection waits in the backlog until the guard is up, and the manager keeps the
+ * socket while it restarts a guard that was killed. Two launchers that start one at the same time: the manager accepts
+ * one unit; its launcher puts its socket in place, the other finds it there. */
+
+#include "link.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "dbus/error.h"
+#include "dbus/manager.h"
+#include "launcher/kernel/error.h"
+#include "protocol.h"
+#include "units/name.h"
+
+#define RETRY_USEC    (10 * 1000)
+#define PATIENCE_USEC (60 * G_USEC_PER_SEC)
+
+struct GuardLink {
+        sd_event *event;
+        const Door *door;
+        char *id;
+        GuardLinkHandler handler;
+        void *userdata;
+
+        int fd; /* to the guard; −1 */
+        sd_event_source *io, *retry;
+        bool is_watched;
+        uint64_t deadline_usec;
+        GError *error;
+
+        char *socket_path,
+                *fresh_path; /* where it listens; where a socket of ours waits to be it */
+        int listen_fd;       /* ours, while a guard is being started */
+        bool is_slice_there; /* cordon.slice exists: do not make it again */
+        ManagerCall *start;
+};
+
+static void begin(GuardLink *link);
+
+static void link_close(GuardLink *link) {
+        link->io = sd_event_source_disable_unref(link->io);
+        if (link->fd >= 0)
+                (void)close(link->fd);
+        link->fd = -1;
+}
+
+static void drop_listener(GuardLink *link) {
+        if (link->listen_fd >= 0)
+                (void)close(link->listen_fd);
+        link->listen_fd = -1;
+        if (link->fresh_path)
+                (void)unlink(link->fresh_path);
+        g_clear_pointer(&link->fresh_path, g_free);
+}
+
+static void give_up(GuardLink *link, const char *why) {
+        link_close(link);
+        drop_listener(link);
+        if (!link->error)
+                g_set_error(&link->error, LAUNCHER_ERROR, LAUNCHER_ERROR_GUARD,
+                            "no guard could be had, which would end the run if cordon died: %s",
+                            why);
+        link->handler(link->userdata);
+}
+
+static int on_retry(sd_event_source *source, uint64_t usec, void *userdata) {
+        GuardLink *link = userdata;
+
+        link->retry = sd_event_source_disable_unref(link->retry);
+        begin(link);
+        return 0;
+}
+
+static void try_again(GuardLink *link, const char *why) {
+        uint64_t now = (uint64_t)g_get_monotonic_time();
+        int r;
+
+        link_close(link);
+        if (now >= link->deadline_usec) {
+                give_up(link, why);
+                return;
+        }
+        link->retry = sd_event_source_disable_unref(link->retry);
+        r = sd_event_add_time_relative(link->event, &link->retry, CLOCK_MONOTONIC, RETRY_USEC, 1,
+                                       on_retry, link);
+        if (r < 0)
+                give_up(link, g_strerror(-r));
+}
+
+static int on_readable(sd_event_source *source, int fd, uint32_t events, void *userdata) {
+        GuardLink *link = userdata;
+        char text[GUARD_MESSAGE_MAX];
+        ssize_t n = recv(fd, text, sizeof text, MSG_DONTWAIT);
+
+        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+                return 0;
+        if (n == (ssize_t)strlen(GUARD_OK) && memcmp(text, GUARD_OK, (size_t)n) == 0) {
+                link->is_watched = true;
+                link->handler(link->userdata);
+                return 0;
+        }
+
+        /* It left, or was killed: the next one is told anew. It has as long as the first had. */
+        link->deadline_usec = (uint64_t)g_get_monotonic_time() + PATIENCE_USEC;
+        link->is_watched = false;
+        try_again(link, "it hung up");
+        return 0;
+}
+
+static int connect_to(const char *path) {
+        struct sockaddr_un address = { .sun_family = AF_UNIX };
+        int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+        if (fd < 0)
+                return -errno;
+        g_strlcpy(address.sun_path, path, sizeof address.sun_path);
+        if (connect(fd, (struct sockaddr *)&address, sizeof address) < 0) {
+                int r = -errno;
+
+                (void)close(fd);
+                return r;
+        }
+        return fd;
+}
+
+static int link_connect(GuardLink *link, const char *path) {
+        int r;
+
+        link_close(link);
+        link->fd = connect_to(path);
+        if (link->fd < 0)
+                return link->fd;
+        r = sd_event_add_io(link->event, &link->io, link->fd, EPOLLIN, on_readable, link);
+        if (r < 0)
+                return r;
+        return send(link->fd, link->id, strlen(link->id), MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+static int listen_at(const char *path) {
+        struct sockaddr_un address = { .sun_family = AF_UNIX };
+        int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+        if (fd < 0)
+                return -errno;
+        g_strlcpy(address.sun_path, path, sizeof address.sun_path);
+        if (bind(fd, (struct sockaddr *)&address, sizeof address) < 0 ||
+            listen(fd, SOMAXCONN) < 0) {
+                int r = -errno;
+
+                (void)close(fd);
+                return r;
+        }
+        return fd;
+}
+
+/* Our directory, or no directory: what is in it decides who can have runs ended. */
+static bool make_directory(const char *path) {
+        struct stat st;
+
+        if (mkdir(path, 0700) < 0 && errno != EEXIST)
+                return false;
+        if (lstat(path, &st) < 0)
+                return false;
+        errno = EPERM;
+        return S_ISDIR(st.st_mode) && st.st_uid == geteuid() && (st.st_mode & 0022) == 0;
+}
+
+static PropertyList *slice_properties(void) {
+        PropertyList *list = property_list_new();
+
+        property_list_set_string(list, "Description", "Sandboxes of cordon");
+        /* The last run and the guard gone: the manager itself takes the slice away, in step with its own jobs. */
+        property_list_set_bool(list, "StopWhenUnneeded", true);
+        return list;
+}
+
+static GVariant *command_line(const GuardLink *link) {
+        g_autofree char *program = door_program_path("cordon-guard");
+        g_autofree char *uid = g_strdup_printf("%u", (unsigned)geteuid());
+        const char *manager = link->door->socket_path ?: "/run/systemd/private";
+        const char *argv[] = { "cordon-guard", manager, link->socket_path, uid, NULL };
+        g_autoptr(GVariantBuilder) builder = g_variant_builder_new(G_VARIANT_TYPE("a(sasb)"));
+
+        g_variant_builder_add(builder, "(s^asb)", program, argv, FALSE);
+        return g_variant_builder_end(builder);
+}
+
+static PropertyList *guard_properties(const GuardLink *link) {
+        PropertyList *list = property_list_new();
+
+        property_list_set_string(list, "Description",
+                                 "Guard of cordon: ends the sandboxes of launchers that vanished");
+        property_list_set_string(list, "Slice", NAME_ROOT_SLICE);
+        property_list_set(list, "ExecStart", command_line(link));
+        property_list_set_fd(list, "StandardInputFileDescriptor", link->listen_fd);
+        property_list_set_string(list, "StandardOutput", "null");
+        property_list_set_string(list, "StandardError", "null");
+        property_list_set_string(list, "Restart", "on-failure");
+        property_list_set_uint64(list, "RestartUSec", 0);
+        property_list_set_uint64(list, "StartLimitIntervalUSec", 0);
+        property_list_set_string(list, "CollectMode", "inactive-or-failed");
+        return list;
+}
+
+static void on_guard_started(sd_bus_message *reply, const GError *error, void *userdata) {
+        GuardLink *link = userdata;
+
+        if (!error) {
+                if (rename(link->fresh_path, link->socket_path) < 0) {
+                        give_up(link, g_strerror(errno));
+                        return;
+                }
+                drop_listener(link);
+                return;
+        }
+        drop_listener(link);
+        if (!g_error_matches(error, DBUS_ERROR, DBUS_ERROR_EXISTS)) {
+                give_up(link, error->message);
+                return;
+        }
+
+        /* Somebody else starts one this very moment, or the slice was left by one that was killed. */
+        link->is_slice_there = !link->is_slice_there;
+        try_again(link, "another one is in the way");
+}
+
+static void start_guard(GuardLink *link) {
+        g_autofree char *unit = g_strdup_printf("cordon-guard-%d-%u.service", GUARD_PROTOCOL,
+                                                (unsigned)geteuid());
+        ManagerCaller caller = { .bus = link->door->bus,
+                                 .handler = on_guard_started,
+                                 .userdata = link };
+        int r = -EPERM;
+
+        link->fresh_path = g_strdup_printf("%s.%d", link->socket_path, (int)getpid());
+        (void)unlink(link->fresh_path);
+        if (make_directory(link->door->guard_dir))
+                r = link->listen_fd = listen_at(link->fresh_path);
+        if (r >= 0)
+                r = link_connect(link, link->fresh_path);
+        if (r < 0) {
+                drop_listener(link);
+                try_again(link, g_strerror(-r));
+                return;
+        }
+
+        g_autoptr(PropertyList) properties = guard_properties(link);
+        g_autoptr(PropertyList) slice = slice_properties();
+
+        g_clear_pointer(&link->start, manager_call_free);
+        link->start = manager_start_transient(caller, unit, properties,
+                                              link->is_slice_there ? NULL : NAME_ROOT_SLICE, slice);
+}
+
+static void begin(GuardLink *link) {
+        int r = link_connect(link, link->socket_path);
+
+        if (r == -ENOENT || r == -ECONNREFUSED)
+                start_guard(link);
+        else if (r < 0)
+                try_again(link, g_strerror(-r));
+}
+
+GuardLink *guard_link_new(sd_event *event, const Door *door, const char *id,
+                          GuardLinkHandler handler, void *userdata) {
+        GuardLink *link = g_new0(GuardLink, 1);
+
+        link->event = sd_event_ref(event);
+        link->door = door;
+        link->id = g_strdup(id);
+        link->handler = handler;
+        link->userdata = userdata;
+        link->fd = link->listen_fd = -1;
+        link->deadline_usec = (uint64_t)g_get_monotonic_time() + PATIENCE_USEC;
+        link->socket_path = g_strdup_printf("%s/guard-%d%s", door->guard_dir, GUARD_PROTOCOL,
+                                            door->socket_path ? "" : "-system");
+        begin(link);
+        return link;
+}
+
+void guard_link_done(GuardLink *link) {
+        if (link->fd >= 0)
+                (void)send(link->fd, GUARD_DONE, strlen(GUARD_DONE), MSG_NOSIGNAL);
+        link_close(link);
+        link->retry = sd_event_source_disable_unref(link->retry);
+}
+
+void guard_link_free(GuardLink *link) {
+        if (!link)
+                return;
+        link_close(link);
+        drop_listener(link);
+        sd_event_source_disable_unref(link->retry);
+        manager_call_free(link->start);
+        sd_event_unref(link->event);
+        g_clear_error(&link->error);
+        g_free(link->socket_path);
+        g_free(link->id);
+        g_free(link);
+}
+
+bool guard_link_is_watched(const GuardLink *link) {
+        return link->is_watched;
+}
+
+const GError *guard_link_error(const GuardLink *link) {
+        return link->error;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* cordon-guard MANAGER-SOCKET OWN-SOCKET UID: started by a launcher as a service, with the listening socket as standard
+ * input. A failure ends it with 1, and the manager starts it again. */
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "dbus/connect.h"
+#include "guard.h"
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(sd_event, sd_event_unref)
+
+static int run(const GuardSettings *settings, GError **error) {
+        g_autoptr(sd_event) event = NULL;
+        int r = sd_event_new(&event);
+
+        if (r < 0)
+                return r;
+
+        g_autoptr(Guard) guard = guard_new(event, settings, error);
+
+        return guard ? sd_event_loop(event) : -1;
+}
+
+int main(int argc, char *argv[]) {
+        g_autoptr(GError) error = NULL;
+        GuardSettings settings = { 0 };
+
+        if (argc != 4) {
+                fprintf(stderr, "cordon-guard is started by cordon; it is of no use by hand\n");
+                return EXIT_FAILURE;
+        }
+
+        settings.manager_socket = argv[1];
+        settings.socket_path = argv[2];
+        settings.uid = (uid_t)strtoul(argv[3], NULL, 10);
+        settings.listen_fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+        if (run(&settings, &error) < 0) {
+                fprintf(stderr, "cordon-guard: %s\n", error ? error->message : "cannot run");
+                return EXIT_FAILURE;
+        }
+        return EXIT_SUCCESS;
+}

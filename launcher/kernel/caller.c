@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Plain reading of our own process. The list of variables that are not passed on is the one place that knows what
+ * describes the caller's own unit. */
+
+#include "caller.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "error.h"
+
+static const char *const unit_variables[] = {
+        "NOTIFY_SOCKET",
+        "INVOCATION_ID",
+        "JOURNAL_STREAM",
+        "LISTEN_PID",
+        "LISTEN_FDS",
+        "LISTEN_FDNAMES",
+        "WATCHDOG_PID",
+        "WATCHDOG_USEC",
+        "MAINPID",
+        "MANAGERPID",
+        "SYSTEMD_EXEC_PID",
+        "EXIT_CODE",
+        "EXIT_STATUS",
+        "SERVICE_RESULT",
+        "CREDENTIALS_DIRECTORY",
+        "FDSTORE",
+        "REMOTE_ADDR",
+        "REMOTE_PORT",
+        "TRIGGER_UNIT",
+        "MONITOR_SERVICE_RESULT",
+        "MONITOR_EXIT_CODE",
+        "MONITOR_EXIT_STATUS",
+        "MONITOR_INVOCATION_ID",
+        "MONITOR_UNIT",
+        "MEMORY_PRESSURE_WATCH",
+        "MEMORY_PRESSURE_WRITE",
+        "LISTEN_PIDFDID",
+        "MANAGERPIDFDID",
+        "MAINPIDFDID",
+};
+
+static bool variable_is_of_unit(const char *variable) {
+        for (size_t i = 0; i < G_N_ELEMENTS(unit_variables); i++) {
+                size_t length = strlen(unit_variables[i]);
+
+                if (strncmp(variable, unit_variables[i], length) == 0 && variable[length] == '=')
+                        return true;
+        }
+        return false;
+}
+
+char **caller_environment(char *const *environment) {
+        GPtrArray *kept = g_ptr_array_new();
+
+        for (; *environment; environment++)
+                if (!variable_is_of_unit(*environment))
+                        g_ptr_array_add(kept, g_strdup(*environment));
+        g_ptr_array_add(kept, NULL);
+        return (char **)g_ptr_array_free(kept, FALSE);
+}
+
+static bool read_directory(Caller *caller, const char *directory, GError **error) {
+        struct stat st;
+
+        caller->directory = directory ? g_canonicalize_filename(directory, NULL)
+                                      : g_get_current_dir();
+        if (stat(caller->directory, &st) < 0 || (!S_ISDIR(st.st_mode) && (errno = ENOTDIR))) {
+                g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_DIRECTORY,
+                            "cannot use the directory \"%s\": %s", caller->directory,
+                            g_strerror(errno));
+                return false;
+        }
+        caller->directory_dev = st.st_dev;
+        caller->directory_ino = st.st_ino;
+        return true;
+}
+
+static void read_signals(Caller *caller) {
+        struct sigaction action;
+        sigset_t mask;
+
+        if (sigprocmask(SIG_SETMASK, NULL, &mask) < 0)
+                sigemptyset(&mask);
+        for (int i = 1; i < NSIG; i++) {
+                if (sigismember(&mask, i) > 0)
+                        caller->signal_mask |= UINT64_C(1) << (i - 1);
+                if (i < 32 && sigaction(i, NULL, &action) == 0 && action.sa_handler == SIG_IGN)
+                        caller->signal_ignored |= UINT64_C(1) << (i - 1);
+        }
+}
+
+static void read_namespaces(Caller *caller) {
+        static const char *const paths[_GATE_NS_MAX] = {
+                [GATE_NS_MNT] = "/proc/self/ns/mnt", [GATE_NS_NET] = "/proc/self/ns/net",
+                [GATE_NS_PID] = "/proc/self/ns/pid", [GATE_NS_USER] = "/proc/self/ns/user",
+                [GATE_NS_IPC] = "/proc/self/ns/ipc", [GATE_NS_UTS] = "/proc/self/ns/uts",
+        };
+        struct stat st;
+
+        for (int i = 0; i < _GATE_NS_MAX; i++)
+                caller->namespaces[i] = stat(paths[i], &st) == 0 ? st.st_ino : 0;
+}
+
+bool caller_read(Caller *caller, const char *directory, GError **error) {
+        *caller = (Caller){ 0 };
+        if (!read_directory(caller, directory, error))
+                return false;
+
+        caller->umask = umask(0);
+        (void)umask(caller->umask);
+        caller->nice = getpriority(PRIO_PROCESS, 0);
+        read_signals(caller);
+        for (int i = 0; i < GATE_RLIMITS; i++)
+                if (getrlimit((__rlimit_resource_t)i, &caller->rlimits[i]) < 0)
+                        caller->rlimits[i] = (struct rlimit){ RLIM_INFINITY, RLIM_INFINITY };
+        read_namespaces(caller);
+        return true;
+}
+
+void caller_clear(Caller *caller) {
+        g_clear_pointer(&caller->directory, g_free);
+}
+
+char *caller_process_identity(pid_t pid) {
+        g_autofree char *path = g_strdup_printf("/proc/%d/stat", (int)pid);
+        g_autofree char *stat_line = NULL;
+
+        if (!g_file_get_contents(path, &stat_line, NULL, NULL))
+                return NULL;
+
+        /* Fields are counted from behind the name, which may hold anything. */
+        const char *behind = strrchr(stat_line, ')');
+        g_auto(GStrv) fields = behind ? g_strsplit(behind + 2, " ", -1) : NULL;
+
+        if (!fields || g_strv_length(fields) < 20)
+                return NULL;
+        return g_strdup_printf("%d:%s", (int)pid, fields[19]);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The caller's world: what a child of ours would inherit and a child of the manager does not. Read before anything of
+ * it is changed by ourselves (we block signals, for one). */
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "launcher/gate/protocol.h"
+
+typedef struct {
+        char *directory; /* absolute */
+        dev_t directory_dev;
+        ino_t directory_ino;
+        mode_t umask;
+        int nice;
+        uint64_t signal_mask, signal_ignored; /* bit n−1: signal n */
+        struct rlimit rlimits[GATE_RLIMITS];
+        uint64_t namespaces[_GATE_NS_MAX]; /* inodes; 0: cannot be seen */
+} Caller;
+
+/* directory NULL: the working directory. */
+bool caller_read(Caller *caller, const char *directory, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void caller_clear(Caller *caller);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Caller, caller_clear)
+
+/* The environment for the program: the caller's, less what describes the caller's own unit. */
+char **caller_environment(char *const *environment);
+
+/* "PID:STARTTIME" of a process: enough to know later whether it still is the same one. */
+char *caller_process_identity(pid_t pid);

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Finding the directories is the hard part: /proc/PID/cgroup says where a process is in each hierarchy, mountinfo says
+ * where the hierarchies are, and on a mixed machine the controllers are spread over both kinds. */
+
+#include "cgroup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "counter.h"
+#include "error.h"
+
+struct Cgroup {
+        int dirs[_HIERARCHY_MAX];    /* of the slice; −1: this machine has no such hierarchy */
+        char *paths[_HIERARCHY_MAX]; /* the same, absolute */
+        char *roots[_HIERARCHY_MAX]; /* where the hierarchy is mounted */
+        int memory_event;            /* v1: counts memory kills; −1 none */
+};
+
+typedef struct {
+        const char *name; /* as in /proc/PID/cgroup; "" is the unified hierarchy */
+        Hierarchy hierarchy;
+} HierarchyName;
+
+static const HierarchyName hierarchies[] = {
+        { "", HIERARCHY_UNIFIED },      { "memory", HIERARCHY_MEMORY },
+        { "cpu", HIERARCHY_CPU },       { "cpuacct", HIERARCHY_CPUACCT },
+        { "pids", HIERARCHY_PIDS },     { "blkio", HIERARCHY_BLKIO },
+        { "cpuset", HIERARCHY_CPUSET },
+};
+
+static void hierarchy_take_mount(Cgroup *cgroup, const char *mountpoint, const char *type,
+                                 const char *options) {
+        g_auto(GStrv) words = g_strsplit(options, ",", -1);
+
+        for (size_t i = 0; i < G_N_ELEMENTS(hierarchies); i++) {
+                const HierarchyName *h = &hierarchies[i];
+                bool matches = h->name[0] == '\0'
+                                       ? strcmp(type, "cgroup2") == 0
+                                       : strcmp(type, "cgroup") == 0 &&
+                                                 g_strv_contains((const char *const *)words,
+                                                                 h->name);
+
+                if (matches && !cgroup->roots[h->hierarchy])
+                        cgroup->roots[h->hierarchy] = g_strdup(mountpoint);
+        }
+}
+
+/* "… - cgroup2 cgroup2 rw,nsdelegate": the mount point is the fifth field, type and options stand behind the dash. */
+static void read_mounts(Cgroup *cgroup) {
+        g_autofree char *text = NULL;
+
+        if (!g_file_get_contents("/proc/self/mountinfo", &text, NULL, NULL))
+                return;
+        g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+
+        for (char **line = lines; *line; line++) {
+                char mountpoint[4096], type[64], options[1024];
+                const char *behind = strstr(*line, " - cgroup");
+
+                if (behind && sscanf(*line, "%*s %*s %*s %*s %4095s", mountpoint) == 1 &&
+                    sscanf(behind, " - %63s %*s %1023s", type, options) == 2)
+                        hierarchy_take_mount(cgroup, mountpoint, type, options);
+        }
+}
+
+/* The part of a path up to and including "/SLICE", when the rest is below it. NULL: the process is elsewhere. */
+static char *path_of_slice(const char *path, const char *slice) {
+        g_autofree char *needle = g_strconcat("/", slice, NULL);
+        size_t length = strlen(needle);
+
+        for (const char *p = strstr(path, needle); p; p = strstr(p + 1, needle))
+                if (p[length] == '/' || p[length] == '\0')
+                        return g_strndup(path, (size_t)(p - path) + length);
+        return NULL;
+}
+
+static void hierarchy_take_path(Cgroup *cgroup, const char *controllers, const char *path,
+                                const char *slice) {
+        g_auto(GStrv) words = g_strsplit(controllers, ",", -1);
+        g_autofree char *inside = path_of_slice(path, slice);
+
+        for (size_t i = 0; inside && i < G_N_ELEMENTS(hierarchies); i++) {
+                Hierarchy h = hierarchies[i].hierarchy;
+                bool matches = hierarchies[i].name[0] == '\0'
+                                       ? controllers[0] == '\0'
+                                       : g_strv_contains((const char *const *)words,
+                                                         hierarchies[i].name);
+
+                if (!matches || !cgroup->roots[h] || cgroup->paths[h])
+                        continue;
+                cgroup->paths[h] = g_strconcat(cgroup->roots[h], inside, NULL);
+                cgroup->dirs[h] = open(cgroup->paths[h], O_PATH | O_DIRECTORY | O_CLOEXEC);
+        }
+}
+
+static bool read_paths(Cgroup *cgroup, pid_t pid, const char *slice) {
+        g_autofree char *file = g_strdup_printf("/proc/%d/cgroup", (int)pid);
+        g_autofree char *text = NULL;
+
+        if (!g_file_get_contents(file, &text, NULL, NULL))
+                return false;
+        g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+
+        for (char **line = lines; *line; line++) {
+                g_auto(GStrv) fields = g_strsplit(*line, ":", 3);
+
+                if (g_strv_length(fields) == 3)
+                        hierarchy_take_path(cgroup, fields[1], fields[2], slice);
+        }
+        return true;
+}
+
+Cgroup *cgroup_find(pid_t pid, const char *slice, GError **error) {
+        g_autoptr(Cgroup) cgroup = g_new0(Cgroup, 1);
+
+        cgroup->memory_event = -1;
+        for (int i = 0; i < _HIERARCHY_MAX; i++)
+                cgroup->dirs[i] = -1;
+        read_mounts(cgroup);
+        if (!read_paths(cgroup, pid, slice) || cgroup->dirs[HIERARCHY_UNIFIED] < 0) {
+                g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_UNENFORCEABLE,
+                            "the program is not in a cgroup of %s that we can see", slice);
+                return NULL;
+        }
+        return g_steal_pointer(&cgroup);
+}
+
+void cgroup_free(Cgroup *cgroup) {
+        if (!cgroup)
+                return;
+        for (int i = 0; i < _HIERARCHY_MAX; i++) {
+                if (cgroup->dirs[i] >= 0)
+                        (void)close(cgroup->dirs[i]);
+                g_free(cgroup->paths[i]);
+                g_free(cgroup->roots[i]);
+        }
+        if (cgroup->memory_event >= 0)
+                (void)close(cgroup->memory_event);
+        g_free(cgroup);
+}
+
+static char *read_file(int dir, const char *name) {
+        char buffer[4096];
+        int fd = dir < 0 ? -1 : openat(dir, name, O_RDONLY | O_CLOEXEC);
+        ssize_t n;
+
+        if (fd < 0)
+                return NULL;
+        n = read(fd, buffer, sizeof buffer - 1);
+        (void)close(fd);
+        return n < 0 ? NULL : g_strndup(buffer, (size_t)n);
+}
+
+/* A v1 memory cgroup counts kills in the victim's own group only, and that group is gone when we look. An eventfd on
+ * the slice's counts every one below it (FACTS). */
+void cgroup_watch_memory(Cgroup *cgroup) {
+        int dir = cgroup->dirs[HIERARCHY_MEMORY];
+        int oom = dir < 0 ? -1 : openat(dir, "memory.oom_control", O_RDONLY | O_CLOEXEC);
+        int control = dir < 0 ? -1 : openat(dir, "cgroup.event_control", O_WRONLY | O_CLOEXEC);
+        int event = oom < 0 || control < 0 ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        char line[64];
+
+        if (event >= 0) {
+                int n = snprintf(line, sizeof line, "%d %d", event, oom);
+
+                if (write(control, line, (size_t)n) == n)
+                        cgroup->memory_event = event;
+                else
+                        (void)close(event);
+        }
+        if (oom >= 0)
+                (void)close(oom);
+        if (control >= 0)
+                (void)close(control);
+}
+
+static void read_memory_event(const Cgroup *cgroup, Facts *facts) {
+        uint64_t kills = 0;
+
+        if (cgroup->memory_event < 0)
+                return;
+        if (read(cgroup->memory_event, &kills, sizeof kills) != sizeof kills)
+                kills = 0;
+        facts->oom_kills = kills;
+        facts->oom_kills_local_limit = kills;
+        facts->counter_source = "memory.oom_control (v1)";
+}
+
+static bool read_counter(const Cgroup *cgroup, const CounterSource *source, uint64_t *ret_value) {
+        g_autofree char *text = source->file
+                                        ? read_file(cgroup->dirs[source->hierarchy], source->file)
+                                        : NULL;
+
+        return text && counter_parse(source, text, ret_value);
+}
+
+void cgroup_read_facts(Cgroup *cgroup, Facts *facts) {
+        facts->counter_source = "memory.events";
+        for (size_t i = 0; i < counter_count(); i++) {
+                const Counter *counter = counter_at(i);
+                uint64_t *place = (uint64_t *)((char *)facts + counter->offset);
+
+                if (!read_counter(cgroup, &counter->unified, place))
+                        (void)read_counter(cgroup, &counter->legacy, place);
+        }
+        read_memory_event(cgroup, facts);
+}
+
+bool cgroup_read_cpu_usec(Cgroup *cgroup, uint64_t *ret_usec) {
+        const Counter *counter = counter_cpu();
+
+        return read_counter(cgroup, &counter->unified, ret_usec) ||
+               read_counter(cgroup, &counter->legacy, ret_usec);
+}
+
+static uint64_t count_lines(const char *text) {
+        uint64_t lines = 0;
+
+        for (; *text; text++)
+                lines += *text == '\n';
+        return lines;
+}
+
+static uint64_t count_below(const char *path) {
+        g_autofree char *file = g_build_filename(path, "cgroup.procs", NULL);
+        g_autofree char *text = NULL;
+        g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
+        uint64_t count = g_file_get_contents(file, &text, NULL, NULL) ? count_lines(text) : 0;
+
+        for (const char *name = dir ? g_dir_read_name(dir) : NULL; name;
+             name = g_dir_read_name(dir)) {
+                g_autofree char *child = g_build_filename(path, name, NULL);
+
+                if (g_file_test(child, G_FILE_TEST_IS_DIR))
+                        count += count_below(child);
+        }
+        return count;
+}
+
+uint64_t cgroup_count_processes(Cgroup *cgroup) {
+        return count_below(cgroup->paths[HIERARCHY_UNIFIED]);
+}
+
+/* v1 has the CPU quota and its period in two files; what we compare is CPU microseconds per second. */
+static uint64_t scale_quota(const char *level, const char *file, uint64_t quota) {
+        g_autofree char *name = g_build_filename(level, "cpu.cfs_period_us", NULL);
+        g_autofree char *text = NULL;
+        uint64_t period = 0;
+
+        if (quota == LIMIT_INFINITY || strcmp(file, "cpu.cfs_quota_us") != 0)
+                return quota;
+        if (!g_file_get_contents(name, &text, NULL, NULL) ||
+            !counter_parse_limit("", text, &period) || period == 0)
+                return LIMIT_INFINITY;
+        return quota * G_USEC_PER_SEC / period;
+}
+
+/* Walks from the slice up to the root of the hierarchy. A level without the file does not limit anything. */
+static bool minimum_upwards(const char *path, const char *root, const char *file,
+                            uint64_t *ret_value) {
+        g_autofree char *level = g_strdup(path);
+        uint64_t minimum = LIMIT_INFINITY;
+        bool found = false;
+
+        while (g_str_has_prefix(level, root)) {
+                g_autofree char *name = g_build_filename(level, file, NULL);
+                g_autofree char *text = NULL;
+                uint64_t value = 0;
+
+                if (g_file_get_contents(name, &text, NULL, NULL) &&
+                    counter_parse_limit(file, text, &value)) {
+                        value = scale_quota(level, file, value);
+                        minimum = MIN(minimum, value);
+                        found = true;
+                }
+                if (strlen(level) <= strlen(root))
+                        break;
+                *strrchr(level, '/') = '\0';
+        }
+
+        *ret_value = minimum;
+        return found;
+}
+
+static Hierarchy hierarchy_named(const char *name, size_t length) {
+        for (size_t i = 0; i < G_N_ELEMENTS(hierarchies); i++)
+                if (strlen(hierarchies[i].name) == length &&
+                    strncmp(hierarchies[i].name, name, length) == 0)
+                        return hierarchies[i].hierarchy;
+        return HIERARCHY_UNIFIED;
+}
+
+bool cgroup_read_effective(Cgroup *cgroup, Limit limit, uint64_t *ret_value) {
+        const LimitInfo *info = limit_info(limit);
+        Hierarchy unified = HIERARCHY_UNIFIED;
+
+        if (!info->readback_name)
+                return false;
+        if (cgroup->dirs[unified] >= 0 &&
+            faccessat(cgroup->dirs[unified], info->readback_name, F_OK, 0) == 0)
+                return minimum_upwards(cgroup->paths[unified], cgroup->roots[unified],
+                                       info->readback_name, ret_value);
+        if (!info->readback_name_v1)
+                return false;
+
+        const char *slash = strchr(info->readback_name_v1, '/');
+        Hierarchy legacy = hierarchy_named(info->readback_name_v1,
+                                           (size_t)(slash - info->readback_name_v1));
+
+        if (cgroup->dirs[legacy] < 0 || faccessat(cgroup->dirs[legacy], slash + 1, F_OK, 0) < 0)
+                return false;
+        return minimum_upwards(cgroup->paths[legacy], cgroup->roots[legacy], slash + 1, ret_value);
+}
+
+char *cgroup_read_cpus(Cgroup *cgroup) {
+        char *list = read_file(cgroup->dirs[HIERARCHY_UNIFIED], "cpuset.cpus.effective");
+
+        if (!list)
+                list = read_file(cgroup->dirs[HIERARCHY_CPUSET], "cpuset.effective_cpus");
+        return list ? g_strchomp(list) : NULL;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The cgroups of one run, read from outside: of its slice in the unified hierarchy, and of the v1 controllers where a
+ * machine still has those. Found once, through a process that is inside; after that the directories are held open, so
+ * that what is read is always of this run, never of a later one with the same name. */
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "units/facts.h"
+
+typedef struct Cgroup Cgroup;
+
+/* The process must be in SLICE (a unit name) or below it. */
+Cgroup *cgroup_find(pid_t pid, const char *slice, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void cgroup_free(Cgroup *cgroup);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Cgroup, cgroup_free)
+
+/* Asks to be told of memory kills where no counter tells afterwards (v1: an eventfd). Before the program runs. */
+void cgroup_watch_memory(Cgroup *cgroup);
+
+/* Fills every counter and measure of the facts that can be had; the rest stays unknown. */
+void cgroup_read_facts(Cgroup *cgroup, Facts *facts);
+
+bool cgroup_read_cpu_usec(Cgroup *cgroup, uint64_t *ret_usec);
+uint64_t cgroup_count_processes(Cgroup *cgroup); /* alive in the tree */
+
+/* What holds: the smallest value of a limit's file over the slice and everything above it. False: no such file. */
+bool cgroup_read_effective(Cgroup *cgroup, Limit limit, uint64_t *ret_value);
+
+/* The CPUs it may use, as a list ("0,2-3"). NULL: no cpuset controller here. */
+char *cgroup_read_cpus(Cgroup *cgroup);

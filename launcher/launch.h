@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* One run from start to end: the only object that acts. Everything that happens (news of the manager, words of the
+ * gate, a dead process, a timer, a signal to us) leads to one function that looks at everything and decides. What it
+ * learns goes into facts; what they mean is units/cause's business. */
+
+#include <glib.h>
+#include <stdbool.h>
+#include <systemd/sd-event.h>
+
+#include "launcher/kernel/caller.h"
+#include "launcher/manager/door.h"
+#include "launcher/readback.h"
+#include "units/facts.h"
+#include "units/spec.h"
+
+typedef struct Launch Launch;
+
+/* Over: the facts are complete and nothing of the run is left, as far as anybody could see to that. */
+typedef void (*LaunchHandler)(void *userdata);
+
+typedef struct {
+        sd_event *event; /* all borrowed, and outliving the launch */
+        Door *door;
+        const Spec *spec;
+        const Caller *caller;
+        int stdio[3];        /* what the program gets; −1: closed */
+        bool is_best_effort; /* a limit that is not in force is reported, not refused */
+        LaunchHandler handler;
+        void *userdata;
+} LaunchSettings;
+
+Launch *launch_new(const LaunchSettings *settings, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void launch_free(Launch *launch);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Launch, launch_free)
+
+/* The caller wants it to end: with grace the first time, at once the second. */
+void launch_cancel(Launch *launch, int signal);
+
+const Facts *launch_facts(const Launch *launch);
+const Readback *launch_readback(const Launch *launch);
+const char *launch_invocation_id(const Launch *launch); /* NULL: not learnt */
+const char *launch_manager_version(const Launch *launch);
+uint32_t launch_unapplied(
+        const Launch *
+                launch); /* GATE_UNAPPLIED_…: what the program could not have as the caller has it */

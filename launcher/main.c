@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* cordon: picks the verb. */
+
+#include <glib.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "config.h"
+#include "launcher/verbs/verbs.h"
+
+#define STATUS_FAILURE 125
+
+static const struct {
+        const char *name;
+        int (*run)(char **argv);
+        const char *usage;
+        const char *help;
+} verbs[] = {
+        { "run", verb_run, "run [OPTIONS] [--] COMMAND [ARG...]", "run one command under limits" },
+};
+
+static int print_help(void) {
+        printf("cordon runs commands inside systemd units with hard resource limits.\n\n");
+        for (size_t i = 0; i < G_N_ELEMENTS(verbs); i++)
+                printf("  cordon %-44s %s\n", verbs[i].usage, verbs[i].help);
+        printf("  cordon %-44s %s\n", "--version", "print the version");
+        printf("\nEvery verb answers --help.\n");
+        return 0;
+}
+
+int main(int argc, char *argv[]) {
+        const char *word = argc > 1 ? argv[1] : "";
+
+        if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+                return print_help();
+        if (strcmp(word, "--version") == 0) {
+                printf("cordon %s\n", CORDON_VERSION);
+                return 0;
+        }
+        for (size_t i = 0; i < G_N_ELEMENTS(verbs); i++)
+                if (strcmp(word, verbs[i].name) == 0)
+                        return verbs[i].run(argv + 2);
+
+        if (argc > 1)
+                fprintf(stderr, "cordon: unknown verb \"%s\"; see cordon --help\n", word);
+        else
+                fprintf(stderr, "cordon: no verb given; see cordon --help\n");
+        return STATUS_FAILURE;
+}

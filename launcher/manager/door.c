@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Choosing a manager and getting to it. Each kind is one small function; what they have in common is that the result
+ * is a connection, and that a manager which was asked for by name is never silently replaced by another. */
+
+#include "door.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "config.h"
+#include "dbus/connect.h"
+#include "error.h"
+#include "private.h"
+
+#define SYSTEM_SOCKET  "/run/systemd/private"
+#define ROOT_GUARD_DIR "/run/cordon"
+
+static const char *const words[_MANAGER_MAX] = {
+        [MANAGER_AUTO] = "auto",
+        [MANAGER_SYSTEM] = "system",
+        [MANAGER_USER] = "user",
+        [MANAGER_PRIVATE] = "private",
+};
+
+bool manager_kind_from_word(const char *word, ManagerKind *ret_kind) {
+        for (int i = MANAGER_SYSTEM; i < _MANAGER_MAX; i++)
+                if (g_strcmp0(words[i], word) == 0) {
+                        *ret_kind = (ManagerKind)i;
+                        return true;
+                }
+        return false;
+}
+
+const char *manager_kind_word(ManagerKind kind) {
+        return words[kind];
+}
+
+/* The directory of the caller's session, also where the variable is missing (sudo, ssh, cron) or is another user's. */
+static char *user_runtime_dir(void) {
+        const char *named = g_getenv("XDG_RUNTIME_DIR");
+        struct stat st;
+
+        if (named && g_path_is_absolute(named) && stat(named, &st) == 0 && st.st_uid == geteuid())
+                return g_strdup(named);
+        return g_strdup_printf("/run/user/%u", (unsigned)geteuid());
+}
+
+static char *fallback_guard_dir(void) {
+        g_autofree char *runtime_dir = user_runtime_dir();
+
+        if (g_file_test(runtime_dir, G_FILE_TEST_IS_DIR))
+                return g_build_filename(runtime_dir, "cordon", NULL);
+        return g_strdup_printf("/tmp/cordon-%u", (unsigned)geteuid());
+}
+
+static bool booted_with_systemd(void) {
+        return g_file_test("/run/systemd/system", G_FILE_TEST_IS_DIR);
+}
+
+static bool open_system(Door *door, GError **error) {
+        if (!booted_with_systemd()) {
+                g_set_error(
+                        error, MANAGER_ERROR, MANAGER_ERROR_UNREACHABLE,
+                        "no system manager: this machine is not booted with systemd; try --private");
+                return false;
+        }
+        if (geteuid() != 0) {
+                door->guard_dir = fallback_guard_dir();
+                return connect_system_bus(&door->bus, error);
+        }
+
+        door->socket_path = g_strdup(SYSTEM_SOCKET);
+        door->guard_dir = g_strdup(ROOT_GUARD_DIR);
+        return connect_direct(door->socket_path, &door->bus, error);
+}
+
+static bool open_user(Door *door, GError **error) {
+        g_autofree char *runtime_dir = user_runtime_dir();
+
+        door->socket_path = g_build_filename(runtime_dir, "systemd", "private", NULL);
+        door->guard_dir = g_build_filename(runtime_dir, "cordon", NULL);
+        if (connect_direct(door->socket_path, &door->bus, error))
+                return true;
+
+        g_prefix_error(error, "no user manager: ");
+        return false;
+}
+
+static bool open_private(Door *door, GError **error) {
+        g_autofree char *keeper = door_program_path("cordon-keeper");
+        g_autofree char *runtime_dir = NULL;
+        PrivateSettings settings = { .idle_usec = PRIVATE_IDLE_DEFAULT_USEC };
+
+        settings.keeper_path = keeper;
+        if (!private_manager_ensure(&settings, &runtime_dir, &door->hold_fd, error))
+                return false;
+
+        door->is_own_mount_namespace = true;
+        door->socket_path = g_build_filename(runtime_dir, "systemd", "private", NULL);
+        door->guard_dir = g_build_filename(runtime_dir, "cordon", NULL);
+        return connect_direct(door->socket_path, &door->bus, error);
+}
+
+static bool (*const openers[_MANAGER_MAX])(Door *, GError **) = {
+        [MANAGER_SYSTEM] = open_system,
+        [MANAGER_USER] = open_user,
+        [MANAGER_PRIVATE] = open_private,
+};
+
+static Door *open_kind(ManagerKind kind, GError **error) {
+        g_autoptr(Door) door = g_new0(Door, 1);
+
+        door->kind = kind;
+        door->hold_fd = -1;
+        return openers[kind](door, error) ? g_steal_pointer(&door) : NULL;
+}
+
+Door *door_open(ManagerKind kind, GError **error) {
+        if (kind != MANAGER_AUTO)
+                return open_kind(kind, error);
+        if (geteuid() == 0 && booted_with_systemd())
+                return open_kind(MANAGER_SYSTEM, error);
+
+        Door *door = open_kind(MANAGER_USER, NULL);
+
+        return door ?: open_kind(MANAGER_PRIVATE, error);
+}
+
+void door_free(Door *door) {
+        if (!door)
+                return;
+        sd_bus_close_unref(door->bus);
+        if (door->hold_fd >= 0)
+                (void)close(door->hold_fd);
+        g_free(door->socket_path);
+        g_free(door->guard_dir);
+        g_free(door);
+}
+
+bool door_reopen(Door *door, GError **error) {
+        door->bus = sd_bus_close_unref(door->bus);
+        return door->socket_path ? connect_direct(door->socket_path, &door->bus, error)
+                                 : connect_system_bus(&door->bus, error);
+}
+
+char *door_program_path(const char *name) {
+        g_autofree char *self = g_file_read_link("/proc/self/exe", NULL);
+        g_autofree char *directory = self ? g_path_get_dirname(self) : g_strdup("");
+        char *candidates[] = {
+                g_build_filename(directory, name, NULL),
+                g_build_filename(directory, "..", "libexec", "cordon", name, NULL),
+                g_build_filename(CORDON_LIBEXEC_DIR, name, NULL),
+        };
+        char *found = NULL;
+
+        for (size_t i = 0; i < G_N_ELEMENTS(candidates); i++) {
+                if (!found && g_file_test(candidates[i], G_FILE_TEST_IS_EXECUTABLE))
+                        found = g_canonicalize_filename(candidates[i], NULL);
+                g_free(candidates[i]);
+        }
+        return found ?: g_build_filename(CORDON_LIBEXEC_DIR, name, NULL);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The way to a manager: which of the three it is, the open connection, and where things about it are kept. Everything
+ * after this is the same for all of them. */
+
+#include <glib.h>
+#include <stdbool.h>
+#include <systemd/sd-bus.h>
+
+typedef enum {
+        MANAGER_AUTO, /* system if root and booted with systemd; else user if reachable; else private */
+        MANAGER_SYSTEM,
+        MANAGER_USER,
+        MANAGER_PRIVATE,
+        _MANAGER_MAX,
+} ManagerKind;
+
+typedef struct {
+        ManagerKind kind; /* never MANAGER_AUTO */
+        sd_bus *bus;
+        char *socket_path;           /* of the direct connection; NULL: over the system bus */
+        char *guard_dir;             /* where its guard listens; ours alone; made when needed */
+        bool is_own_mount_namespace; /* the manager lives in a copy of the caller's mounts, by design */
+        int hold_fd;                 /* keeps a private manager from leaving; −1 */
+} Door;
+
+bool manager_kind_from_word(const char *word, ManagerKind *ret_kind);
+const char *manager_kind_word(ManagerKind kind);
+
+Door *door_open(ManagerKind kind, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void door_free(Door *door);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Door, door_free)
+
+/* A fresh connection to the same manager, in place of one that broke (it re-executed itself). */
+bool door_reopen(Door *door, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Where our own programs are: next to the binary in a build tree, below libexec when installed. */
+char *door_program_path(const char *name);

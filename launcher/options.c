@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A row's `take` puts one value into the struct; it may refuse it with a message that names the option. The parser
+ * knows nothing but the table: --name VALUE, --name=VALUE, -x VALUE, -xVALUE, flags, "--", and that the first word
+ * which is no option begins the command. */
+
+#include "options.h"
+
+#include <string.h>
+
+#include "launcher/kernel/error.h"
+#include "units/error.h"
+#include "units/name.h"
+#include "units/text.h"
+
+static bool usage_error(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+static bool usage_error(GError **error, const char *format, ...) {
+        va_list arguments;
+
+        va_start(arguments, format);
+        g_autofree char *message = g_strdup_vprintf(format, arguments);
+        va_end(arguments);
+        g_set_error_literal(error, LAUNCHER_ERROR, LAUNCHER_ERROR_USAGE, message);
+        return false;
+}
+
+/* The takers */
+
+static bool take_system(Options *options, const char *value, GError **error) {
+        options->manager = MANAGER_SYSTEM;
+        return true;
+}
+
+static bool take_user(Options *options, const char *value, GError **error) {
+        options->manager = MANAGER_USER;
+        return true;
+}
+
+static bool take_private(Options *options, const char *value, GError **error) {
+        options->manager = MANAGER_PRIVATE;
+        return true;
+}
+
+static bool take_id(Options *options, const char *value, GError **error) {
+        if (!name_id_check(value, error)) {
+                g_prefix_error(error, "--id: ");
+                return false;
+        }
+        text_replace(&options->id, value);
+        return true;
+}
+
+static bool take_label(Options *options, const char *value, GError **error) {
+        const char *equals = strchr(value, '=');
+
+        if (!equals || equals == value || !g_utf8_validate(value, -1, NULL))
+                return usage_error(error, "--label: \"%s\" is not KEY=VALUE", value);
+        g_hash_table_replace(options->labels, g_strndup(value, (gsize)(equals - value)),
+                             g_strdup(equals + 1));
+        return true;
+}
+
+static bool take_variable(Options *options, const char *value, GError **error) {
+        if (value[0] == '\0' || value[0] == '=')
+                return usage_error(error, "-E: \"%s\" is not NAME or NAME=VALUE", value);
+        g_ptr_array_add(options->variables, g_strdup(value));
+        return true;
+}
+
+static bool take_clean_environment(Options *options, const char *value, GError **error) {
+        options->is_clean_environment = true;
+        return true;
+}
+
+static bool take_directory(Options *options, const char *value, GError **error) {
+        text_replace(&options->directory, value);
+        return true;
+}
+
+static bool take_stdin(Options *options, const char *value, GError **error) {
+        if (value[0] == '\0')
+                return usage_error(error, "--stdin: a file or \"null\" is needed");
+        text_replace(&options->input, value);
+        return true;
+}
+
+static bool take_capture(Options *options, const char *value, GError **error) {
+        options->is_capture = true;
+        return true;
+}
+
+static bool take_record(Options *options, const char *value, GError **error) {
+        if (value[0] == '\0')
+                return usage_error(error, "--record: a file, \"-\" or \"fd:N\" is needed");
+        text_replace(&options->record, value);
+        return true;
+}
+
+static bool take_json(Options *options, const char *value, GError **error) {
+        options->is_json = true;
+        options->is_capture = true;
+        if (!options->record)
+                options->record = g_strdup("-");
+        return true;
+}
+
+static bool take_best_effort(Options *options, const char *value, GError **error) {
+        options->is_best_effort = true;
+        return true;
+}
+
+static bool take_dry_run(Options *options, const char *value, GError **error) {
+        options->is_dry_run = true;
+        return true;
+}
+
+static bool take_quiet(Options *options, const char *value, GError **error) {
+        options->is_quiet = true;
+        return true;
+}
+
+static bool take_verbose(Options *options, const char *value, GError **error) {
+        options->is_verbose = true;
+        return true;
+}
+
+static bool take_help(Options *options, const char *value, GError **error) {
+        options->is_help = true;
+        return true;
+}
+
+/* clang-format off */
+static const OptionInfo table[] = {
+        { "system",      0,  NULL,       OPTION_GROUP_MANAGER, take_system,     "run it under the system manager" },
+        { "user",        0,  NULL,       OPTION_GROUP_MANAGER, take_user,       "under your user manager" },
+        { "private",     0,  NULL,       OPTION_GROUP_MANAGER, take_private,    "under a manager of cordon's own, started on demand" },
+        { "id",          0,  "NAME",     OPTION_GROUP_WORLD,   take_id,         "name of the sandbox (default: made up)" },
+        { "label",       0,  "KEY=VALUE", OPTION_GROUP_WORLD,  take_label,      "a label for the record; repeatable" },
+        { "setenv",      'E', "VAR[=VALUE]", OPTION_GROUP_WORLD, take_variable, "set a variable, or pass the caller's" },
+        { "clean-env",   0,  NULL,       OPTION_GROUP_WORLD,   take_clean_environment, "begin with an empty environment" },
+        { "directory",   'C', "DIR",     OPTION_GROUP_WORLD,   take_directory,  "working directory" },
+        { "stdin",       0,  "FILE|null", OPTION_GROUP_WORLD,  take_stdin,      "standard input (default: the caller's)" },
+        { "capture",     0,  NULL,       OPTION_GROUP_RECORD,  take_capture,    "stdout and stderr go into the record" },
+        { "record",      0,  "FILE|-|fd:N", OPTION_GROUP_RECORD, take_record,   "write the record there" },
+        { "json",        0,  NULL,       OPTION_GROUP_RECORD,  take_json,       "the same as --capture --record -" },
+        { "best-effort", 0,  NULL,       OPTION_GROUP_RECORD,  take_best_effort, "report a limit that cannot be enforced, do not refuse" },
+        { "dry-run",     0,  NULL,       OPTION_GROUP_RECORD,  take_dry_run,    "print what would be asked of the manager; ask nothing" },
+        { "quiet",       'q', NULL,      OPTION_GROUP_GENERAL, take_quiet,      "no words on stderr" },
+        { "verbose",     'v', NULL,      OPTION_GROUP_GENERAL, take_verbose,    "more words on stderr" },
+        { "help",        'h', NULL,      OPTION_GROUP_GENERAL, take_help,       "this text" },
+};
+/* clang-format on */
+
+static const char *const group_titles[_OPTION_GROUP_MAX] = {
+        [OPTION_GROUP_MANAGER] =
+                "Manager (default: system if root and booted with systemd, else user, else private)",
+        [OPTION_GROUP_LIMITS] = "Limits",
+        [OPTION_GROUP_WORLD] = "The program's world",
+        [OPTION_GROUP_RECORD] = "Record",
+        [OPTION_GROUP_GENERAL] = "General",
+};
+
+void options_init(Options *options) {
+        *options = (Options){
+                .labels = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
+                .variables = g_ptr_array_new_with_free_func(g_free),
+        };
+}
+
+void options_clear(Options *options) {
+        limit_set_clear(&options->limits);
+        g_clear_pointer(&options->labels, g_hash_table_unref);
+        g_clear_pointer(&options->variables, g_ptr_array_unref);
+        g_free(options->id);
+        g_free(options->directory);
+        g_free(options->input);
+        g_free(options->record);
+}
+
+static const OptionInfo *find_long(const char *name, size_t length) {
+        for (size_t i = 0; i < G_N_ELEMENTS(table); i++)
+                if (strlen(table[i].name) == length && strncmp(table[i].name, name, length) == 0)
+                        return &table[i];
+        return NULL;
+}
+
+static const OptionInfo *find_letter(char letter) {
+        for (size_t i = 0; i < G_N_ELEMENTS(table); i++)
+                if (table[i].letter && table[i].letter == letter)
+                        return &table[i];
+        return NULL;
+}
+
+/* The value of an option: what is attached, else the next word. */
+static bool value_of(const char *shown, const char *attached, char ***argv, const char **ret_value,
+                     GError **error) {
+        if (attached) {
+                *ret_value = attached;
+                return true;
+        }
+        if (!(*argv)[1])
+                return usage_error(error, "%s needs a value", shown);
+        *ret_value = *++(*argv);
+        return true;
+}
+
+static bool take(Options *options, const OptionInfo *info, const char *shown, const char *attached,
+                 char ***argv, GError **error) {
+        const char *value = NULL;
+
+        if (!info->value_name && attached)
+                return usage_error(error, "%s takes no value", shown);
+        if (info->value_name && !value_of(shown, attached, argv, &value, error))
+                return false;
+        return info->take(options, value, error);
+}
+
+static bool parse_long(Options *options, char ***argv, GError **error) {
+        const char *name = **argv + 2, *equals = strchr(name, '=');
+        size_t length = equals ? (size_t)(equals - name) : strlen(name);
+        g_autofree char *shown = g_strdup_printf("--%.*s", (int)length, name);
+        const char *attached = equals ? equals + 1 : NULL, *value = NULL;
+        const OptionInfo *info = find_long(name, length);
+        Limit limit;
+
+        if (info)
+                return take(options, info, shown, attached, argv, error);
+        if (!limit_from_key(shown + 2, &limit))
+                return usage_error(error, "unknown option %s", shown);
+        return value_of(shown, attached, argv, &value, error) &&
+               limit_set_parse(&options->limits, limit, value, error);
+}
+
+static bool parse_letters(Options *options, char ***argv, GError **error) {
+        for (const char *p = **argv + 1; *p; p++) {
+                const OptionInfo *info = find_letter(*p);
+                char shown[] = { '-', *p, '\0' };
+
+                if (!info)
+                        return usage_error(error, "unknown option %s", shown);
+                if (info->value_name)
+                        return take(options, info, shown, p[1] ? p + 1 : NULL, argv, error);
+                if (!take(options, info, shown, NULL, argv, error))
+                        return false;
+        }
+        return true;
+}
+
+bool options_parse(Options *options, char **argv, GError **error) {
+        g_autoptr(GError) first = NULL;
+
+        for (; *argv && (*argv)[0] == '-' && (*argv)[1] != '\0'; argv++) {
+                GError **place = first ? NULL : &first;
+
+                if (strcmp(*argv, "--") == 0) {
+                        argv++;
+                        break;
+                }
+                if ((*argv)[1] == '-')
+                        (void)!parse_long(options, &argv, place);
+                else
+                        (void)!parse_letters(options, &argv, place);
+        }
+
+        options->command = argv;
+        if (!first)
+                return true;
+        g_propagate_error(error, g_steal_pointer(&first));
+        return false;
+}
+
+static void print_row(FILE *stream, const OptionInfo *info) {
+        g_autofree char *letter = info->letter ? g_strdup_printf("-%c, ", info->letter)
+                                               : g_strdup("    ");
+        g_autofree char *left = g_strdup_printf("  %s--%s%s%s", letter, info->name,
+                                                info->value_name ? " " : "",
+                                                info->value_name ?: "");
+
+        if (strlen(left) > 28)
+                fprintf(stream, "%s\n%*s%s\n", left, 30, "", info->help);
+        else
+                fprintf(stream, "%-28s  %s\n", left, info->help);
+}
+
+const OptionInfo *option_at(size_t index) {
+        static OptionInfo of_limits[_LIMIT_MAX];
+
+        if (index < G_N_ELEMENTS(table))
+                return &table[index];
+        index -= G_N_ELEMENTS(table);
+        if (index >= _LIMIT_MAX)
+                return NULL;
+
+        const LimitInfo *limit = limit_info((Limit)index);
+
+        of_limits[index] = (OptionInfo){ .name = limit->key,
+                                         .value_name = limit->value_name,
+                                         .group = OPTION_GROUP_LIMITS,
+                                         .help = limit->help };
+        return &of_limits[index];
+}
+
+void options_print_help(FILE *stream, const char *usage) {
+        fprintf(stream, "%s", usage);
+        for (int group = 0; group < _OPTION_GROUP_MAX; group++) {
+                fprintf(stream, "\n%s:\n", group_titles[group]);
+                for (size_t i = 0; option_at(i); i++)
+                        if (option_at(i)->group == (OptionGroup)group)
+                                print_row(stream, option_at(i));
+        }
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* THE option table: every option of every verb is one row (limits come from their own table). Parsing, help, man page
+ * and completions all read it. The result is a plain struct that is passed down; nobody below sees argv. */
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "launcher/manager/door.h"
+#include "units/limit.h"
+
+typedef struct {
+        ManagerKind manager;
+        LimitSet limits;
+        char *id;
+        GHashTable *labels;   /* string → string; never NULL */
+        GPtrArray *variables; /* of -E, in order: "NAME=value" or "NAME" */
+        char *directory;
+        char *input;  /* --stdin: a path, or "null"; NULL: the caller's */
+        char *record; /* "-", "fd:N" or a path; NULL: none is wanted */
+        bool is_clean_environment;
+        bool is_capture;
+        bool is_best_effort;
+        bool is_quiet;
+        bool is_verbose;
+        bool is_dry_run;
+        bool is_json;
+        bool is_help;
+        char **command; /* points into argv; NULL-terminated; may be empty */
+} Options;
+
+typedef enum {
+        OPTION_GROUP_MANAGER,
+        OPTION_GROUP_LIMITS,
+        OPTION_GROUP_WORLD,
+        OPTION_GROUP_RECORD,
+        OPTION_GROUP_GENERAL,
+        _OPTION_GROUP_MAX,
+} OptionGroup;
+
+typedef struct {
+        const char *name;       /* long, without dashes */
+        char letter;            /* 0: none */
+        const char *value_name; /* NULL: takes none */
+        OptionGroup group;
+        bool (*take)(Options *options, const char *value, GError **error);
+        const char *help;
+} OptionInfo;
+
+void options_init(Options *options);
+void options_clear(Options *options);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Options, options_clear)
+
+/* Reads what stands behind the verb. On failure it has still read the rest, so that a record goes where it was asked
+ * for; the error is the first one. */
+bool options_parse(Options *options, char **argv, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+void options_print_help(FILE *stream, const char *usage);
+
+/* Walks the table: rows of options first, then one made of each limit. NULL ends it. */
+const OptionInfo *option_at(size_t index);

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* One small reader for each kind of source that a limit's row can name. A value that is smaller than asked is in force:
+ * an ancestor is stricter, or the kernel rounded down to pages. */
+
+#include "readback.h"
+
+#include <string.h>
+#include <sys/resource.h>
+
+#include "launcher/kernel/error.h"
+
+static bool machine_has_swap(void) {
+        g_autofree char *swaps = NULL;
+
+        /* One line of headings, then one for each area. */
+        if (!g_file_get_contents("/proc/swaps", &swaps, NULL, NULL))
+                return false;
+        return strchr(swaps, '\n') && strchr(swaps, '\n')[1] != '\0';
+}
+
+static Effective read_cgroup(Limit limit, uint64_t asked, Cgroup *cgroup) {
+        Effective result = { .effective = LIMIT_INFINITY };
+
+        result.is_known = cgroup_read_effective(cgroup, limit, &result.effective);
+        if (limit == LIMIT_SWAP && asked == 0 && !machine_has_swap()) {
+                /* Nothing to limit: the promise holds with or without a controller. */
+                result.is_known = true;
+                result.effective = 0;
+        }
+        result.is_enforced = result.is_known && result.effective <= asked;
+        return result;
+}
+
+static Effective read_rlimit(int resource, uint64_t asked, pid_t pid) {
+        Effective result = { .effective = LIMIT_INFINITY };
+        struct rlimit now;
+
+        if (prlimit(pid, (__rlimit_resource_t)resource, NULL, &now) < 0)
+                return result;
+
+        result.is_known = true;
+        result.effective = now.rlim_cur == RLIM_INFINITY ? LIMIT_INFINITY : now.rlim_cur;
+        result.is_enforced = result.effective <= asked && now.rlim_max != RLIM_INFINITY &&
+                             now.rlim_max <= asked;
+        return result;
+}
+
+static Effective read_cpus(const LimitSet *limits, Cgroup *cgroup) {
+        Effective result = { .effective = LIMIT_INFINITY };
+        g_autofree char *asked = cpu_list_format(&limits->cpus);
+        g_autofree char *now = cgroup_read_cpus(cgroup);
+
+        result.is_known = now != NULL;
+        result.is_enforced = now && strcmp(now, asked) == 0;
+        if (result.is_enforced)
+                result.effective = limits->value[LIMIT_CPUS];
+        return result;
+}
+
+static Effective read_limit(const LimitSet *limits, Limit limit, Cgroup *cgroup, pid_t pid) {
+        const LimitInfo *info = limit_info(limit);
+        uint64_t asked = limits->value[limit];
+
+        if (limit == LIMIT_CPUS)
+                return read_cpus(limits, cgroup);
+        switch (info->readback) {
+        case LIMIT_READBACK_CGROUP:
+                return read_cgroup(limit, asked, cgroup);
+        case LIMIT_READBACK_RLIMIT:
+                return read_rlimit(info->readback_number, asked, pid);
+        case LIMIT_READBACK_MANAGER: /* the manager's part is a backstop; the limit is kept by us */
+        case LIMIT_READBACK_NONE:
+                break;
+        }
+        return (Effective){ .is_known = true, .is_enforced = true, .effective = asked };
+}
+
+static void complain(Limit limit, const Effective *now, GError **error) {
+        const LimitInfo *info = limit_info(limit);
+        g_autofree char *holds = now->effective == LIMIT_INFINITY
+                                         ? g_strdup("no limit")
+                                         : limit_format(limit, now->effective);
+
+        if (now->is_known)
+                g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_UNENFORCEABLE,
+                            "--%s is not in force: %s was set, but %s holds (%s)", info->key,
+                            info->property, holds,
+                            info->readback_name ? info->readback_name : "the process's own limit");
+        else
+                g_set_error(
+                        error, LAUNCHER_ERROR, LAUNCHER_ERROR_UNENFORCEABLE,
+                        "--%s cannot be enforced here: this manager has no cgroup controller for %s; "
+                        "a manager that has it delegated is needed (--system, or a drop-in with Delegate= for it)",
+                        info->key, info->property);
+}
+
+bool readback_check(const LimitSet *limits, Cgroup *cgroup, pid_t pid, Readback *ret_readback,
+                    GError **error) {
+        bool all = true;
+
+        *ret_readback = (Readback){ 0 };
+        for (int i = 0; i < _LIMIT_MAX; i++) {
+                Effective *now = &ret_readback->limits[i];
+
+                if (!limit_set_is_limited(limits, (Limit)i))
+                        continue;
+                *now = read_limit(limits, (Limit)i, cgroup, pid);
+                if (now->is_enforced)
+                        continue;
+                if (all)
+                        complain((Limit)i, now, error);
+                all = false;
+        }
+        return all;
+}

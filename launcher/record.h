@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The record: everything a script is told of a run, as one JSON object (CONTRACT has the keys). A key that is not known
+ * is absent. */
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "launcher/readback.h"
+#include "units/cause.h"
+#include "units/facts.h"
+#include "units/spec.h"
+
+typedef struct {
+        const Spec *spec;
+        const Facts *facts;
+        const Verdict *verdict;
+        const Readback *readback;    /* NULL: nothing was started */
+        const char *manager;         /* "system", "user", "private"; NULL: none was reached */
+        const char *manager_version; /* NULL: unknown, likewise the next */
+        const char *invocation_id;
+} RecordSource;
+
+/* One line without a newline, or indented for people. */
+char *record_to_json(const RecordSource *source, bool is_pretty);

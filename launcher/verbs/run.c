@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* cordon run: one command, one record, one exit status. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "launcher/deadline.h"
+#include "launcher/kernel/error.h"
+#include "launcher/launch.h"
+#include "launcher/options.h"
+#include "launcher/record.h"
+#include "units/name.h"
+#include "units/text.h"
+#include "verbs.h"
+
+#define STATUS_FAILURE 125
+#define USAGE \
+        "Usage: cordon run [OPTIONS] [--] COMMAND [ARG...]\n\nRuns COMMAND under limits and ends with its exit status.\n"
+
+extern char **environ;
+
+/* Everything of one invocation. */
+typedef struct {
+        Options options;
+        Spec *spec;
+        Caller caller;
+        sd_event *event;
+        Door *door;
+        Launch *launch;
+        Facts refused; /* when there is no launch to ask */
+        int input_fd;
+} Run;
+
+static void run_clear(Run *run) {
+        launch_free(run->launch);
+        door_free(run->door);
+        sd_event_unref(run->event);
+        spec_free(run->spec);
+        caller_clear(&run->caller);
+        facts_clear(&run->refused);
+        options_clear(&run->options);
+        if (run->input_fd >= 0)
+                (void)close(run->input_fd);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Run, run_clear)
+
+static char *made_up_id(void) {
+        uint64_t random = 0;
+
+        while (getrandom(&random, sizeof random, 0) != sizeof random)
+                ;
+        return name_id_from_random(random);
+}
+
+/* -E NAME=VALUE sets, -E NAME passes the caller's on (which only matters with --clean-env). */
+static char **make_environment(const Options *options) {
+        char **environment = options->is_clean_environment ? g_new0(char *, 1)
+                                                           : caller_environment(environ);
+
+        for (guint i = 0; i < options->variables->len; i++) {
+                const char *variable = g_ptr_array_index(options->variables, i);
+                const char *equals = strchr(variable, '=');
+                g_autofree char *name = equals ? g_strndup(variable, (gsize)(equals - variable))
+                                               : g_strdup(variable);
+                const char *value = equals ? equals + 1 : g_environ_getenv(environ, name);
+
+                if (value)
+                        environment = g_environ_setenv(environment, name, value, TRUE);
+        }
+        return environment;
+}
+
+static void fill_spec(Run *run) {
+        Options *options = &run->options;
+        Spec *spec = run->spec;
+
+        spec->id = options->id ? g_strdup(options->id) : made_up_id();
+        spec->command = g_strdupv(options->command);
+        spec->environment = make_environment(options);
+        spec->labels = g_hash_table_ref(options->labels);
+        limit_set_copy(&options->limits, &spec->limits);
+        limit_set_apply_defaults(&spec->limits);
+}
+
+static bool choose_manager(Options *options, GError **error) {
+        const char *word = g_getenv("CORDON_MANAGER");
+
+        if (options->manager != MANAGER_AUTO || !word || word[0] == '\0')
+                return true;
+        if (manager_kind_from_word(word, &options->manager))
+                return true;
+        g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_USAGE,
+                    "CORDON_MANAGER: \"%s\" is not a manager; accepted: system, user, private",
+                    word);
+        return false;
+}
+
+static bool open_input(Run *run, GError **error) {
+        const char *input = run->options.input;
+
+        if (!input)
+                return true;
+        run->input_fd = open(strcmp(input, "null") == 0 ? "/dev/null" : input,
+                             O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        if (run->input_fd >= 0)
+                return true;
+        g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_USAGE, "--stdin: cannot open \"%s\": %s",
+                    input, g_strerror(errno));
+        return false;
+}
+
+static bool prepare(Run *run, char **argv, GError **error) {
+        bool parsed = options_parse(&run->options, argv, error);
+
+        fill_spec(run);
+        if (!parsed || run->options.is_help)
+                return parsed;
+        if (run->options.command[0] == NULL) {
+                g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_USAGE, "no command given");
+                return false;
+        }
+        return choose_manager(&run->options, error) && open_input(run, error) &&
+               caller_read(&run->caller, run->options.directory, error);
+}
+
+static int on_signal(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata) {
+        Run *run = userdata;
+
+        launch_cancel(run->launch, (int)info->ssi_signo);
+        return 0;
+}
+
+/* A signal that the caller had ignored (nohup) stays ignored. */
+static bool watch_signals(Run *run) {
+        static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(signals); i++) {
+                sigset_t one;
+
+                if (run->caller.signal_ignored & (UINT64_C(1) << (signals[i] - 1)))
+                        continue;
+                sigemptyset(&one);
+                sigaddset(&one, signals[i]);
+                if (sigprocmask(SIG_BLOCK, &one, NULL) < 0 ||
+                    sd_event_add_signal(run->event, NULL, signals[i], on_signal, run) < 0)
+                        return false;
+        }
+        return signal(SIGPIPE, SIG_IGN) != SIG_ERR;
+}
+
+static void on_over(void *userdata) {
+        Run *run = userdata;
+
+        (void)sd_event_exit(run->event, 0);
+}
+
+static int stdio_of(int fd) {
+        return fcntl(fd, F_GETFD) >= 0 ? fd : -1;
+}
+
+static bool launch(Run *run, GError **error) {
+        LaunchSettings settings = {
+                .spec = run->spec,
+                .caller = &run->caller,
+                .stdio = { run->input_fd >= 0 ? run->input_fd : stdio_of(STDIN_FILENO),
+                           stdio_of(STDOUT_FILENO), stdio_of(STDERR_FILENO) },
+                .is_best_effort = run->options.is_best_effort,
+                .handler = on_over,
+                .userdata = run,
+        };
+        int r = sd_event_new(&run->event);
+
+        run->door = door_open(run->options.manager, error);
+        if (!run->door)
+                return false;
+        if (r < 0 ||
+            sd_bus_attach_event(run->door->bus, run->event, SD_EVENT_PRIORITY_NORMAL) < 0 ||
+            !watch_signals(run)) {
+                g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_SYSTEM,
+                            "cannot set up the event loop");
+                return false;
+        }
+        settings.event = run->event;
+        settings.door = run->door;
+        run->launch = launch_new(&settings, error);
+        if (!run->launch)
+                return false;
+
+        r = sd_event_loop(run->event);
+        if (r >= 0)
+                return true;
+        g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_SYSTEM, "the event loop failed: %s",
+                    g_strerror(-r));
+        return false;
+}
+
+static FILE *open_record(const char *where) {
+        if (strcmp(where, "-") == 0)
+                return stdout;
+        if (g_str_has_prefix(where, "fd:")) {
+                char *end = NULL;
+                gint64 fd = g_ascii_strtoll(where + 3, &end, 10);
+
+                return end != where + 3 && *end == '\0' && fd >= 0 && fd <= G_MAXINT
+                               ? fdopen((int)fd, "w")
+                               : NULL;
+        }
+        return fopen(where, "we");
+}
+
+static bool write_record(const Run *run, const RecordSource *source) {
+        FILE *stream = open_record(run->options.record);
+        bool is_pretty = stream && isatty(fileno(stream));
+        g_autofree char *text = record_to_json(source, is_pretty);
+        bool written = stream && fprintf(stream, "%s\n", text) >= 0 && fflush(stream) == 0;
+
+        if (!written)
+                fprintf(stderr, "cordon: cannot write the record to %s: %s\n", run->options.record,
+                        g_strerror(errno));
+        if (stream && stream != stdout)
+                (void)fclose(stream);
+        return written;
+}
+
+static int report(Run *run) {
+        const Facts *facts = run->launch ? launch_facts(run->launch) : &run->refused;
+        g_auto(Verdict) verdict = { 0 };
+        RecordSource source = { .spec = run->spec, .facts = facts, .verdict = &verdict };
+
+        cause_decide(facts, run->spec->command[0], &verdict);
+        if (run->door)
+                source.manager = manager_kind_word(run->door->kind);
+        if (run->launch) {
+                source.readback = launch_readback(run->launch);
+                source.manager_version = launch_manager_version(run->launch);
+                source.invocation_id = launch_invocation_id(run->launch);
+        }
+
+        g_autofree char *words = verdict_words(&verdict, facts);
+
+        if (words && !run->options.is_quiet)
+                fprintf(stderr, "cordon: %s\n", words);
+        if (run->options.record && !write_record(run, &source))
+                return STATUS_FAILURE;
+        return verdict_exit_status(&verdict, facts);
+}
+
+static void refuse(Run *run, const GError *error) {
+        g_clear_pointer(&run->launch, launch_free);
+        run->refused.stage = STAGE_REFUSED;
+        text_replace(&run->refused.refusal_code, launcher_error_word(error));
+        text_replace(&run->refused.refusal_message, error->message);
+        if (g_error_matches(error, LAUNCHER_ERROR, LAUNCHER_ERROR_USAGE)) {
+                g_free(run->refused.refusal_message);
+                run->refused.refusal_message = g_strdup_printf("%s; see cordon run --help",
+                                                               error->message);
+        }
+}
+
+int verb_run(char **argv) {
+        g_auto(Run) run = { .input_fd = -1, .spec = spec_new() };
+        g_autoptr(GError) error = NULL;
+
+        options_init(&run.options);
+        facts_init(&run.refused);
+        if (!prepare(&run, argv, &error)) {
+                refuse(&run, error);
+                return report(&run);
+        }
+        if (run.options.is_help) {
+                options_print_help(stdout, USAGE);
+                return 0;
+        }
+        if (!launch(&run, &error))
+                refuse(&run, error);
+        return report(&run);
+}

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The verbs: one file each, one row each in main's table. A verb gets the words behind its name and returns the exit
+ * status of the program. */
+
+int verb_run(char **argv);
