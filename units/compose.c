@@ -165,9 +165,9 @@ static void set_limits(PropertyList *list, const LimitSet *set, bool is_slice) {
         }
 }
 
-static PropertyList *compose_slice(const Spec *spec) {
+static PropertyList *compose_slice(const Spec *spec, const ComposeContext *context) {
         g_autoptr(PropertyList) slice = property_list_new();
-        g_autofree char *description = g_strdup_printf("cordon %s: limits", spec->id);
+        g_autofree char *description = name_description_with_owner(spec->id, context->owner);
 
         property_list_set_string(slice, "Description", description);
         set_fixed(slice, slice_fixed, G_N_ELEMENTS(slice_fixed));
@@ -222,7 +222,7 @@ static PropertyList *compose_unit(const Spec *spec, const ComposeContext *contex
 
 void compose(const Spec *spec, const ComposeContext *context, PropertyList **ret_slice,
              PropertyList **ret_unit) {
-        *ret_slice = compose_slice(spec);
+        *ret_slice = compose_slice(spec, context);
         *ret_unit = compose_unit(spec, context);
 }
 

@@ -141,3 +141,19 @@ char *name_id_from_unit(const char *unit) {
         /* Whoever made it, an id that we would not give is not one of ours. */
         return id && name_id_check(id, NULL) ? g_steal_pointer(&id) : NULL;
 }
+
+#define OWNER_MARK "(launcher "
+
+char *name_description_with_owner(const char *id, const char *owner) {
+        return g_strdup_printf("cordon %s: limits " OWNER_MARK "%s)", id, owner);
+}
+
+char *name_owner_from_description(const char *description) {
+        const char *mark = strstr(description, OWNER_MARK);
+        const char *end = mark ? strchr(mark, ')') : NULL;
+
+        if (!end)
+                return NULL;
+        mark += strlen(OWNER_MARK);
+        return g_strndup(mark, (size_t)(end - mark));
+}

@@ -26,3 +26,7 @@ char *name_scope(const char *id);   /* cordon-ID.scope */
 
 /* The other way round: NULL when the unit is not a run's slice, service or scope (cordon.slice, pools, guards, foreign). */
 char *name_id_from_unit(const char *unit);
+
+/* What a slice says of itself: for people, and so that a sweep can tell whose it is ("PID:STARTTIME"). */
+char *name_description_with_owner(const char *id, const char *owner);
+char *name_owner_from_description(const char *description); /* NULL: not one of ours */

@@ -99,3 +99,10 @@ char *text_command(char *const *command, size_t max_chars) {
 
         return g_string_free(g_steal_pointer(&out), FALSE);
 }
+
+void text_replace(char **place, const char *text) {
+        char *copy = g_strdup(text);
+
+        g_free(*place);
+        *place = copy;
+}

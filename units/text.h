@@ -12,3 +12,6 @@ char *text_printable(const char *text, size_t max_chars);
 
 /* The words of a command with a space between, printable, at most max_chars characters. */
 char *text_command(char *const *command, size_t max_chars);
+
+/* Puts a copy of the text in place of what is there. Either may be NULL. */
+void text_replace(char **place, const char *text);
