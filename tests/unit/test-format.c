@@ -101,8 +101,8 @@ static void test_lists(void) {
                 uint64_t count;
                 size_t size = 0;
 
-                cmp_ok(parse_cpu_list(lists[i], &bytes, &size, &count), "==", PARSE_OK, "%s is a list",
-                       lists[i]);
+                cmp_ok(parse_cpu_list(lists[i], &bytes, &size, &count), "==", PARSE_OK,
+                       "%s is a list", lists[i]);
                 text = format_cpu_list(bytes, size);
                 is(text, lists[i], "%s is written as it was read", lists[i]);
         }

@@ -103,8 +103,8 @@ static const struct {
 };
 /* clang-format on */
 
-static void check(bool is_set, const LimitSet *set, Limit limit, uint64_t value, const char *pattern,
-                  const GError *error, const char *what) {
+static void check(bool is_set, const LimitSet *set, Limit limit, uint64_t value,
+                  const char *pattern, const GError *error, const char *what) {
         const char *key = limit_info(limit)->key;
 
         if (!pattern) {
@@ -115,16 +115,18 @@ static void check(bool is_set, const LimitSet *set, Limit limit, uint64_t value,
         }
 
         ok(!is_set && error, "%s refuses %s", key, what);
-        ok(error && g_pattern_match_simple(pattern, error->message), "%s refuses %s in words", key, what);
+        ok(error && g_pattern_match_simple(pattern, error->message), "%s refuses %s in words", key,
+           what);
         if (error && !g_pattern_match_simple(pattern, error->message))
                 diag("it says: %s", error->message);
         ok(g_error_matches(error, UNITS_ERROR,
-                           strstr(pattern, "is not a") ? UNITS_ERROR_BAD_VALUE : UNITS_ERROR_OUT_OF_RANGE),
+                           strstr(pattern, "is not a") ? UNITS_ERROR_BAD_VALUE
+                                                       : UNITS_ERROR_OUT_OF_RANGE),
            "%s refuses %s with the right code", key, what);
         ok(error && !strchr(error->message, '\n') && g_utf8_validate(error->message, -1, NULL),
            "%s refuses %s in one line", key, what);
-        ok(!set->is_set[limit] && set->value[limit] == 0, "%s: a refused %s leaves the set as it was",
-           key, what);
+        ok(!set->is_set[limit] && set->value[limit] == 0,
+           "%s: a refused %s leaves the set as it was", key, what);
 }
 
 static void test_texts(void) {
@@ -145,7 +147,8 @@ static void test_numbers(void) {
                 g_autofree char *what = g_strdup_printf("the number %g", numbers[i].number);
                 bool is_set = limit_set_number(&set, numbers[i].limit, numbers[i].number, &error);
 
-                check(is_set, &set, numbers[i].limit, numbers[i].value, numbers[i].message, error, what);
+                check(is_set, &set, numbers[i].limit, numbers[i].value, numbers[i].message, error,
+                      what);
         }
 }
 
@@ -159,7 +162,8 @@ static void test_numbers_mean_their_text(void) {
                 g_autofree char *text = g_strdup_printf("%" PRIu64 ".%06" PRIu64, i / SEC, i % SEC);
 
                 if (!limit_set_parse(&by_text, LIMIT_TIMEOUT, text, NULL) ||
-                    !limit_set_number(&by_number, LIMIT_TIMEOUT, g_ascii_strtod(text, NULL), NULL) ||
+                    !limit_set_number(&by_number, LIMIT_TIMEOUT, g_ascii_strtod(text, NULL),
+                                      NULL) ||
                     by_text.value[LIMIT_TIMEOUT] != by_number.value[LIMIT_TIMEOUT] ||
                     by_text.value[LIMIT_TIMEOUT] != i)
                         n_wrong++;
@@ -173,15 +177,16 @@ static void test_row(Limit limit) {
         Limit found = _LIMIT_MAX;
 
         ok(info->key && *info->key, "limit %d has a key", (int)limit);
-        ok(limit_from_key(info->key, &found) && found == limit, "%s is found by its key, alone", info->key);
-        ok(info->help && *info->help && g_utf8_strlen(info->help, -1) <= 60, "%s has help of one line",
+        ok(limit_from_key(info->key, &found) && found == limit, "%s is found by its key, alone",
            info->key);
+        ok(info->help && *info->help && g_utf8_strlen(info->help, -1) <= 60,
+           "%s has help of one line", info->key);
         ok(info->value_name && *info->value_name, "%s names its value", info->key);
         ok(info->min < info->max && info->max < LIMIT_INFINITY, "%s has bounds", info->key);
         ok((info->property != NULL) == (info->encoding != LIMIT_ENCODING_NONE),
            "%s has a property if it is encoded as one", info->key);
-        ok((info->readback_name != NULL) ==
-                   (info->readback == LIMIT_READBACK_CGROUP || info->readback == LIMIT_READBACK_MANAGER),
+        ok((info->readback_name != NULL) == (info->readback == LIMIT_READBACK_CGROUP ||
+                                             info->readback == LIMIT_READBACK_MANAGER),
            "%s says where to read back", info->key);
         ok((info->carrier == LIMIT_ON_SLICE) == (info->readback == LIMIT_READBACK_CGROUP),
            "%s: what the slice carries is read back from its cgroup", info->key);
@@ -238,7 +243,8 @@ static void test_infinity(Limit limit) {
         g_auto(LimitSet) set = { 0 };
         g_autofree char *text = NULL;
 
-        ok(!limit_set_is_limited(&set, limit), "%s is not limited at first", limit_info(limit)->key);
+        ok(!limit_set_is_limited(&set, limit), "%s is not limited at first",
+           limit_info(limit)->key);
         ok(limit_set_parse(&set, limit, "infinity", NULL) && set.is_set[limit] &&
                    !limit_set_is_limited(&set, limit),
            "%s infinity is set and no limit", limit_info(limit)->key);
@@ -299,7 +305,8 @@ static void test_cpus(void) {
         g_auto(LimitSet) copy = { 0 };
         g_autofree char *text = NULL, *copied = NULL;
 
-        ok(limit_set_parse(&set, LIMIT_CPUS, "5", NULL) && limit_set_parse(&set, LIMIT_CPUS, "0,2-3", NULL),
+        ok(limit_set_parse(&set, LIMIT_CPUS, "5", NULL) &&
+                   limit_set_parse(&set, LIMIT_CPUS, "0,2-3", NULL),
            "the last list wins");
         ok(!limit_set_parse(&set, LIMIT_CPUS, "1,", NULL), "a bad list is refused");
         text = cpu_list_format(&set.cpus);
@@ -310,7 +317,8 @@ static void test_cpus(void) {
         copied = limit_set_format(&copy, LIMIT_CPUS);
         is(copied, "0,2-3", "a copied set has the other's list");
         ok(copy.cpus.bytes != set.cpus.bytes, "of its own");
-        ok(limit_set_parse(&copy, LIMIT_CPUS, "infinity", NULL) && copy.cpus.size == 0 && !copy.cpus.bytes,
+        ok(limit_set_parse(&copy, LIMIT_CPUS, "infinity", NULL) && copy.cpus.size == 0 &&
+                   !copy.cpus.bytes,
            "infinity has no list");
 }
 

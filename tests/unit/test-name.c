@@ -54,9 +54,10 @@ static void test_ids(void) {
                 ok(is_ok == !ids[i].message, "id \"%s\" is judged", shown);
                 if (!ids[i].message)
                         continue;
-                ok(g_error_matches(error, UNITS_ERROR, UNITS_ERROR_BAD_NAME), "id \"%s\": the code", shown);
-                ok(error && g_pattern_match_simple(ids[i].message, error->message), "id \"%s\": the words",
+                ok(g_error_matches(error, UNITS_ERROR, UNITS_ERROR_BAD_NAME), "id \"%s\": the code",
                    shown);
+                ok(error && g_pattern_match_simple(ids[i].message, error->message),
+                   "id \"%s\": the words", shown);
                 if (error && !g_pattern_match_simple(ids[i].message, error->message))
                         diag("it says: %s", error->message);
         }
@@ -105,8 +106,21 @@ static void test_random(void) {
         cmp_ok(g_hash_table_size(seen), ">", 9900, "random bits make different ids");
 }
 
+static void test_owner(void) {
+        g_autofree char *description = name_description_with_owner("my-run", "4711:99");
+        g_autofree char *owner = name_owner_from_description(description);
+        g_autofree char *nobody = name_owner_from_description("My own slice");
+        g_autofree char *cut = name_owner_from_description("cordon a: limits (launcher 12");
+
+        is(description, "cordon my-run: limits (launcher 4711:99)", "a slice says whose it is");
+        is(owner, "4711:99", "and is understood");
+        is(nobody, NULL, "somebody else's is not ours");
+        is(cut, NULL, "nor is half a description");
+}
+
 int main(void) {
         plan(NO_PLAN);
+        test_owner();
         test_ids();
         test_round_trip();
         test_units();

@@ -10,7 +10,7 @@
 
 #include "units/parse.h"
 
-#define K UINT64_C(1024)
+#define K   UINT64_C(1024)
 #define SEC UINT64_C(1000000)
 
 typedef struct {
@@ -130,11 +130,13 @@ static const struct {
 static void walk(const char *what, const Row *rows, size_t n_rows,
                  ParseResult (*parse)(const char *, uint64_t *)) {
         for (size_t i = 0; i < n_rows; i++) {
-                uint64_t number = 4711, expected = rows[i].expected == PARSE_OK ? rows[i].number : 4711;
+                uint64_t number = 4711,
+                         expected = rows[i].expected == PARSE_OK ? rows[i].number : 4711;
                 ParseResult result = parse(rows[i].text, &number);
 
                 cmp_ok(result, "==", rows[i].expected, "%s \"%s\" is judged", what, rows[i].text);
-                cmp_ok(number, "==", expected, "%s \"%s\" is %" PRIu64, what, rows[i].text, expected);
+                cmp_ok(number, "==", expected, "%s \"%s\" is %" PRIu64, what, rows[i].text,
+                       expected);
         }
 }
 
@@ -144,8 +146,8 @@ static void test_lists(void) {
                 uint64_t count = 0;
                 size_t size = 0;
 
-                cmp_ok(parse_cpu_list(lists[i].text, &bytes, &size, &count), "==", lists[i].expected,
-                       "CPU list \"%s\" is judged", lists[i].text);
+                cmp_ok(parse_cpu_list(lists[i].text, &bytes, &size, &count),
+                       "==", lists[i].expected, "CPU list \"%s\" is judged", lists[i].text);
                 cmp_ok(count, "==", lists[i].count, "CPU list \"%s\" has so many", lists[i].text);
                 cmp_ok(size, "==", lists[i].size, "CPU list \"%s\" takes no more bytes than needed",
                        lists[i].text);
@@ -173,7 +175,8 @@ static void test_long(void) {
         g_autofree char *fraction = g_strconcat("1.", digits, "K", NULL);
         uint64_t number = 0;
 
-        cmp_ok(parse_size(digits, &number), "==", PARSE_TOO_LARGE, "a megabyte of nines is too large");
+        cmp_ok(parse_size(digits, &number), "==", PARSE_TOO_LARGE,
+               "a megabyte of nines is too large");
         cmp_ok(parse_size(zeros, &number), "==", PARSE_OK, "a megabyte of zeros is 0");
         cmp_ok(parse_size(fraction, &number), "==", PARSE_OK, "a megabyte of decimals is accepted");
         cmp_ok(number, "==", 2047, "and cut, not rounded");

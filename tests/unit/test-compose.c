@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Spec → properties: golden lists, one line for each limit, and what -p may not set. */
+
+#include <string.h>
+#include <tap.h>
+
+#include "units/compose.h"
+#include "units/error.h"
+
+static const ComposeContext context = { .gate_path = "/x/cordon-gate",
+                                        .owner = "4711:99",
+                                        .gate_fd = 5 };
+
+static Spec *sample(void) {
+        static const char *const command[] = { "python3", "train.py", NULL };
+        Spec *spec = spec_new();
+
+        spec->id = g_strdup("my-run");
+        spec->command = g_strdupv((char **)command);
+        return spec;
+}
+
+static void compose_text(const Spec *spec, char **ret_slice, char **ret_unit) {
+        g_autoptr(PropertyList) slice = NULL;
+        g_autoptr(PropertyList) unit = NULL;
+
+        compose(spec, &context, &slice, &unit);
+        *ret_slice = property_list_to_text(slice);
+        *ret_unit = property_list_to_text(unit);
+}
+
+static const char slice_always[] = "Description=cordon my-run: limits (launcher 4711:99)\n"
+                                   "MemoryAccounting=yes\n"
+                                   "CPUAccounting=yes\n"
+                                   "TasksAccounting=yes\n"
+                                   "IOAccounting=yes\n"
+                                   "IPAccounting=yes\n";
+
+static const char unit_always[] =
+        "Description=cordon my-run: python3 train.py\n"
+        "Slice=cordon-my\\x2drun.slice\n"
+        "Type=exec\n"
+        "ExitType=cgroup\n"
+        "RemainAfterExit=yes\n"
+        "CollectMode=inactive\n"
+        "OOMPolicy=kill\n"
+        "TasksMax=infinity\n"
+        "IgnoreSIGPIPE=no\n"
+        "TimeoutStartUSec=30000000\n"
+        "StandardOutput=null\n"
+        "StandardError=null\n"
+        "SyslogIdentifier=cordon\n"
+        "StandardInputFileDescriptor=0\n"
+        "ExecStart=[('/x/cordon-gate', ['cordon-gate', 'my-run', '4711:99'], false)]\n";
+
+static void test_golden(void) {
+        g_autoptr(Spec) spec = sample();
+        g_autofree char *slice = NULL, *unit = NULL;
+
+        compose_text(spec, &slice, &unit);
+        is(slice, slice_always, "without limits, the slice has what every slice has");
+        is(unit, unit_always, "without limits, the unit has what every unit has");
+}
+
+/* clang-format off */
+static const struct {
+        Limit limit;
+        const char *text;
+        const char *slice; /* what comes on top */
+        const char *unit;
+} limits[] = {
+        { LIMIT_TIMEOUT, "30s", "", "RuntimeMaxUSec=30000000\n" },
+        { LIMIT_GRACE, "3s", "", "TimeoutStopUSec=3000000\n" },
+        { LIMIT_GRACE, "0", "", "KillSignal=9\nTimeoutStopUSec=5000000\n" },
+        { LIMIT_GRACE, "infinity", "", "TimeoutStopUSec=infinity\n" },
+        { LIMIT_MEMORY, "256M", "MemoryMax=268435456\n", "" },
+        { LIMIT_SWAP, "0", "MemorySwapMax=0\n", "" },
+        { LIMIT_MEMORY_HIGH, "200M", "MemoryHigh=209715200\n", "" },
+        { LIMIT_ADDRESS_SPACE, "1G", "", "LimitAS=1073741824\nLimitASSoft=1073741824\n" },
+        { LIMIT_CPU, "150%", "CPUQuotaPerSecUSec=1500000\n", "" },
+        { LIMIT_CPU_TIME, "10s", "", "LimitCPU=12\nLimitCPUSoft=11\n" },
+        { LIMIT_CPU_TIME, "10.5s", "", "LimitCPU=12\nLimitCPUSoft=11\n" },
+        { LIMIT_CPU_TIME, "100ms", "", "LimitCPU=2\nLimitCPUSoft=1\n" },
+        { LIMIT_TASKS, "64", "TasksMax=64\n", "" },
+        { LIMIT_FSIZE, "50M", "", "LimitFSIZE=52428800\nLimitFSIZESoft=52428800\n" },
+        { LIMIT_NOFILE, "64", "", "LimitNOFILE=64\nLimitNOFILESoft=64\n" },
+        { LIMIT_STACK, "8M", "", "LimitSTACK=8388608\nLimitSTACKSoft=8388608\n" },
+        { LIMIT_CORE, "0", "", "LimitCORE=0\nLimitCORESoft=0\n" },
+        { LIMIT_CPUS, "0,2-3,8", "AllowedCPUs=[0x0d, 0x01]\n", "" },
+        { LIMIT_OUTPUT, "1M", "", "" },
+        /* lifted: nothing, so that the caller's own hold */
+        { LIMIT_TIMEOUT, "infinity", "", "" }, { LIMIT_MEMORY, "infinity", "", "" },
+        { LIMIT_CORE, "infinity", "", "" }, { LIMIT_CPUS, "infinity", "", "" },
+        { LIMIT_CPU_TIME, "infinity", "", "" }, { LIMIT_TASKS, "infinity", "", "" },
+};
+/* clang-format on */
+
+static void test_limits(void) {
+        bool seen[_LIMIT_MAX] = { false };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(limits); i++) {
+                const char *key = limit_info(limits[i].limit)->key, *text = limits[i].text;
+                g_autoptr(Spec) spec = sample();
+                g_autofree char *slice = NULL, *unit = NULL;
+
+                seen[limits[i].limit] = true;
+                ok(limit_set_parse(&spec->limits, limits[i].limit, text, NULL), "%s %s", key, text);
+                compose_text(spec, &slice, &unit);
+                is(slice + strlen(slice_always), limits[i].slice, "%s %s on the slice", key, text);
+                is(unit + strlen(unit_always), limits[i].unit, "%s %s on the unit", key, text);
+        }
+
+        for (int i = 0; i < _LIMIT_MAX; i++)
+                ok(seen[i], "%s has its line here", limit_info((Limit)i)->key);
+}
+
+static void test_types(void) {
+        static const struct {
+                const char *type, *name;
+        } types[] = {
+                { "a(sasb)", "ExecStart" }, { "h", "StandardInputFileDescriptor" },
+                { "i", "KillSignal" },      { "t", "TimeoutStopUSec" },
+                { "t", "LimitFSIZESoft" },  { "s", "User" },
+                { "b", "RemainAfterExit" },
+        };
+        g_autoptr(Spec) spec = sample();
+        g_autoptr(PropertyList) slice = NULL;
+        g_autoptr(PropertyList) unit = NULL;
+
+        spec->user = g_strdup("nobody");
+        ok(limit_set_parse(&spec->limits, LIMIT_GRACE, "0", NULL) &&
+                   limit_set_parse(&spec->limits, LIMIT_FSIZE, "1", NULL) &&
+                   limit_set_parse(&spec->limits, LIMIT_CPUS, "1", NULL),
+           "limits are set");
+        compose(spec, &context, &slice, &unit);
+
+        for (size_t i = 0; i < G_N_ELEMENTS(types); i++) {
+                const Property *property = property_list_find(unit, types[i].name);
+
+                ok(property, "%s is there", types[i].name);
+                is(property ? g_variant_get_type_string(property->value) : NULL, types[i].type,
+                   "%s has the type that systemd reads", types[i].name);
+        }
+        is(g_variant_get_type_string(property_list_find(slice, "AllowedCPUs")->value), "ay",
+           "AllowedCPUs has the type that systemd reads");
+        cmp_ok(g_array_index(unit->fds, int, 0), "==", 5, "the gate's descriptor is handed on");
+}
+
+static void test_user_and_extra(void) {
+        g_autoptr(Spec) spec = sample();
+        g_autofree char *slice = NULL, *unit = NULL;
+
+        spec->user = g_strdup("alice");
+        spec->group = g_strdup("staff");
+        spec->extra = property_list_new();
+        property_list_set_bool(spec->extra, "NoNewPrivileges", true);
+        compose_text(spec, &slice, &unit);
+        is(unit + strlen(unit_always), "User=alice\nGroup=staff\nNoNewPrivileges=yes\n",
+           "user, group and -p come on top");
+        is(slice, slice_always, "and not on the slice");
+}
+
+static const char *description(Spec *spec, char **command, char **ret_text) {
+        g_autoptr(PropertyList) slice = NULL;
+        g_autoptr(PropertyList) unit = NULL;
+
+        g_strfreev(spec->command);
+        spec->command = g_strdupv(command);
+        compose(spec, &context, &slice, &unit);
+        *ret_text = g_variant_dup_string(property_list_find(unit, "Description")->value, NULL);
+        return *ret_text;
+}
+
+static void test_description(void) {
+        g_autoptr(Spec) spec = sample();
+        g_autofree char *filler = g_strnfill(500, 'x');
+        g_autofree char *odd = NULL, *cut = NULL;
+
+        is(description(spec, (char *[]){ "a", "\xff\n", NULL }, &odd),
+           "cordon my-run: a \\xff\\x0a", "a description is text, whatever the arguments are");
+        ok(g_utf8_strlen(description(spec, (char *[]){ filler, NULL }, &cut), -1) == 80,
+           "and no longer than a line");
+}
+
+/* clang-format off */
+static const struct {
+        const char *message; /* NULL: free */
+        const char *name;
+} extras[] = {
+        { NULL, "NoNewPrivileges" }, { NULL, "MemoryMax" }, { NULL, "LimitRTPRIO" }, { NULL, "Nice" },
+        { NULL, "LimitASX" }, { NULL, "" },
+        { "-p: \"Slice\" belongs to the sandbox", "Slice" },
+        { "-p: \"Type\" belongs to the sandbox", "Type" },
+        { "-p: \"ExitType\" belongs to the sandbox", "ExitType" },
+        { "-p: \"CollectMode\" belongs to the sandbox", "CollectMode" },
+        { "-p: \"KillMode\" belongs to the sandbox", "KillMode" },
+        { "-p: \"ExecStart\" belongs to the sandbox", "ExecStart" },
+        { "-p: \"OOMPolicy\" belongs to the sandbox", "OOMPolicy" },
+        { "-p: \"RuntimeMaxSec\" belongs to the sandbox; use --timeout", "RuntimeMaxSec" },
+        { "-p: \"RuntimeMaxUSec\" belongs to the sandbox; use --timeout", "RuntimeMaxUSec" },
+        { "-p: \"TimeoutStopUSec\" belongs to the sandbox; use --grace", "TimeoutStopUSec" },
+        { "-p: \"LimitFSIZE\" belongs to the sandbox; use --fsize", "LimitFSIZE" },
+        { "-p: \"LimitFSIZESoft\" belongs to the sandbox; use --fsize", "LimitFSIZESoft" },
+        { "-p: \"LimitCPU\" belongs to the sandbox; use --cpu-time", "LimitCPU" },
+        { "-p: \"User\" belongs to the sandbox; use --uid", "User" },
+};
+/* clang-format on */
+
+static void test_extras(void) {
+        for (size_t i = 0; i < G_N_ELEMENTS(extras); i++) {
+                g_autoptr(GError) error = NULL;
+
+                ok(compose_check_extra(extras[i].name, &error) == !extras[i].message,
+                   "-p %s is judged", extras[i].name);
+                is(error ? error->message : NULL, extras[i].message, "-p %s in words",
+                   extras[i].name);
+                ok(!error || g_error_matches(error, UNITS_ERROR, UNITS_ERROR_RESERVED),
+                   "-p %s: the code", extras[i].name);
+        }
+}
+
+/* Nothing that a unit of ours has can be changed by -p, so no table here can forget one. */
+static void test_extras_cover_the_unit(void) {
+        g_autoptr(Spec) spec = sample();
+        g_autoptr(PropertyList) slice = NULL;
+        g_autoptr(PropertyList) unit = NULL;
+
+        spec->user = g_strdup("a");
+        spec->group = g_strdup("b");
+        for (size_t i = 0; i < G_N_ELEMENTS(limits); i++)
+                if (!limit_set_parse(&spec->limits, limits[i].limit, "0", NULL) &&
+                    !limit_set_parse(&spec->limits, limits[i].limit, "100M", NULL) &&
+                    !limit_set_parse(&spec->limits, limits[i].limit, "100", NULL))
+                        diag("no value for %s", limit_info(limits[i].limit)->key);
+
+        compose(spec, &context, &slice, &unit);
+        for (size_t i = 0; i < property_list_length(unit); i++)
+                ok(!compose_check_extra(property_list_at(unit, i)->name, NULL), "%s is ours",
+                   property_list_at(unit, i)->name);
+        cmp_ok(property_list_length(unit), ">", 25, "with every limit there is much to look at");
+}
+
+int main(void) {
+        plan(NO_PLAN);
+        test_golden();
+        test_limits();
+        test_types();
+        test_user_and_extra();
+        test_description();
+        test_extras();
+        test_extras_cover_the_unit();
+        done_testing();
+}
