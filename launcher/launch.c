@@ -36,6 +36,8 @@
 #define RECONNECT_USEC      (50 * 1000)
 #define KILL_AGAIN_USEC     (100 * 1000)
 
+#define STREAM_COUNT 3
+
 typedef enum {
         PHASE_STARTING,
         PHASE_RUNNING,
@@ -55,7 +57,8 @@ struct Launch {
         UnitWatch *watch;
         GuardLink *guard;
         Cgroup *cgroup;
-        bool is_dead; /* the main process */
+        Capture *captures[STREAM_COUNT]; /* by descriptor; all NULL when output is passed through */
+        bool is_dead;                    /* the main process */
 
         sd_event_source *gate_io, *death_io, *over;
         sd_event_source *patience; /* of the phase: starting, the manager's last word, clearing */
@@ -93,6 +96,12 @@ static void disarm_all(Launch *launch) {
         launch->gate_io = sd_event_source_disable_unref(launch->gate_io);
 }
 
+static void finish_captures(Launch *launch) {
+        for (int i = 0; i < STREAM_COUNT; i++)
+                if (launch->captures[i])
+                        capture_finish(launch->captures[i]);
+}
+
 /* is_clean: nothing of the run is left at the manager. Else the guard is left to end it. */
 static void be_over(Launch *launch, bool is_clean) {
         int r;
@@ -101,6 +110,7 @@ static void be_over(Launch *launch, bool is_clean) {
                 return;
         launch->phase = PHASE_OVER;
         disarm_all(launch);
+        finish_captures(launch);
         if (is_clean && launch->guard)
                 guard_link_done(launch->guard);
         r = sd_event_add_defer(launch->settings.event, &launch->over, on_over, launch);
@@ -199,6 +209,15 @@ static bool act(Launch *launch, Act why) {
         return true;
 }
 
+static void on_output_full(void *userdata) {
+        Launch *launch = userdata;
+
+        launch->facts.is_output_truncated = true;
+        if (launch->settings.is_kill_on_output && launch->phase == PHASE_RUNNING &&
+            act(launch, ACT_OUTPUT))
+                kill_until_empty(launch);
+}
+
 static int on_timeout(sd_event_source *source, uint64_t usec, void *userdata) {
         Launch *launch = userdata;
 
@@ -254,6 +273,32 @@ void launch_cancel(Launch *launch, int signal) {
 
 /* Starting */
 
+static void gate_failed(Launch *launch) {
+        if (launch->phase != PHASE_RUNNING)
+                return;
+        launch->facts.stage = STAGE_NOT_EXECUTED;
+        launch->facts.exec_errno = gate_channel_failure(launch->gate)->error_number;
+}
+
+/* Everything that the gate has said by now. */
+static void hear_gate(Launch *launch) {
+        while (!launch->gate_ended)
+                switch (gate_channel_read(launch->gate)) {
+                case GATE_NEWS_NONE:
+                        return;
+                case GATE_NEWS_HELLO:
+                        launch->gate_said_hello = true;
+                        break;
+                case GATE_NEWS_FAILURE:
+                        gate_failed(launch);
+                        break;
+                case GATE_NEWS_END:
+                        launch->gate_ended = true;
+                        launch->gate_io = sd_event_source_disable_unref(launch->gate_io);
+                        break;
+                }
+}
+
 static int on_start_patience(sd_event_source *source, uint64_t usec, void *userdata) {
         refuse(userdata, "manager-unreachable", "the manager did not start the unit in time");
         return 0;
@@ -264,6 +309,7 @@ static int on_death(sd_event_source *source, int fd, uint32_t events, void *user
 
         launch->death_io = sd_event_source_disable_unref(launch->death_io);
         launch->is_dead = true;
+        hear_gate(launch); /* its last word may be waiting behind the news of its death */
         launch->facts.ended_usec = now_usec();
         launch->facts.ended_realtime_usec = (uint64_t)g_get_real_time();
         decide(launch);
@@ -512,30 +558,10 @@ static void on_news(void *userdata) {
         decide(userdata);
 }
 
-static void gate_failed(Launch *launch) {
-        if (launch->phase != PHASE_RUNNING)
-                return;
-        launch->facts.stage = STAGE_NOT_EXECUTED;
-        launch->facts.exec_errno = gate_channel_failure(launch->gate)->error_number;
-}
-
 static int on_gate(sd_event_source *source, int fd, uint32_t events, void *userdata) {
         Launch *launch = userdata;
 
-        switch (gate_channel_read(launch->gate)) {
-        case GATE_NEWS_NONE:
-                return 0;
-        case GATE_NEWS_HELLO:
-                launch->gate_said_hello = true;
-                break;
-        case GATE_NEWS_FAILURE:
-                gate_failed(launch);
-                break;
-        case GATE_NEWS_END:
-                launch->gate_ended = true;
-                launch->gate_io = sd_event_source_disable_unref(launch->gate_io);
-                break;
-        }
+        hear_gate(launch);
         decide(launch);
         return 0;
 }
@@ -555,6 +581,18 @@ static uint32_t rlimits_nobody_asked(const LimitSet *limits) {
         return mask;
 }
 
+static bool open_captures(Launch *launch, GError **error) {
+        uint64_t limit = limits_of(launch)->value[LIMIT_OUTPUT];
+
+        for (int i = STDOUT_FILENO; launch->settings.is_capture && i < STREAM_COUNT; i++) {
+                launch->captures[i] = capture_new(launch->settings.event, limit, on_output_full,
+                                                  launch, error);
+                if (!launch->captures[i])
+                        return false;
+        }
+        return true;
+}
+
 static bool open_gate(Launch *launch, GError **error) {
         const Spec *spec = launch->settings.spec;
         GateOrder order = {
@@ -564,8 +602,13 @@ static bool open_gate(Launch *launch, GError **error) {
                 .rlimit_mask = rlimits_nobody_asked(&spec->limits),
         };
 
-        memcpy(order.stdio, launch->settings.stdio, sizeof order.stdio);
+        for (int i = 0; i < STREAM_COUNT; i++)
+                order.stdio[i] = launch->captures[i] ? capture_write_end(launch->captures[i])
+                                                     : launch->settings.stdio[i];
         launch->gate = gate_channel_new(&order, error);
+        for (int i = 0; i < STREAM_COUNT; i++)
+                if (launch->captures[i])
+                        capture_drop_write_end(launch->captures[i]); /* the request has a copy */
         return launch->gate != NULL;
 }
 
@@ -596,7 +639,7 @@ Launch *launch_new(const LaunchSettings *settings, GError **error) {
         launch->slice = name_slice(id);
         facts_init(&launch->facts);
         limit_set_copy(limits_of(launch), &launch->facts.limits);
-        if (!open_gate(launch, error))
+        if (!open_captures(launch, error) || !open_gate(launch, error))
                 return NULL;
 
         r = sd_event_add_io(settings->event, &launch->gate_io, gate_channel_fd(launch->gate),
@@ -619,6 +662,8 @@ void launch_free(Launch *launch) {
         unit_watch_free(launch->watch);
         gate_channel_free(launch->gate);
         cgroup_free(launch->cgroup);
+        for (int i = 0; i < STREAM_COUNT; i++)
+                capture_free(launch->captures[i]);
         facts_clear(&launch->facts);
         g_free(launch->unit);
         g_free(launch->slice);
@@ -627,6 +672,10 @@ void launch_free(Launch *launch) {
 
 const Facts *launch_facts(const Launch *launch) {
         return &launch->facts;
+}
+
+const Capture *launch_capture(const Launch *launch, int fd) {
+        return launch->captures[fd];
 }
 
 const Readback *launch_readback(const Launch *launch) {

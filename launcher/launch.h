@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <systemd/sd-event.h>
 
+#include "launcher/capture.h"
 #include "launcher/kernel/caller.h"
 #include "launcher/manager/door.h"
 #include "launcher/readback.h"
@@ -25,8 +26,10 @@ typedef struct {
         Door *door;
         const Spec *spec;
         const Caller *caller;
-        int stdio[3];        /* what the program gets; −1: closed */
-        bool is_best_effort; /* a limit that is not in force is reported, not refused */
+        int stdio[3];           /* what the program gets; −1: closed */
+        bool is_capture;        /* stdout and stderr are read by us instead */
+        bool is_kill_on_output; /* the output limit ends the run */
+        bool is_best_effort;    /* a limit that is not in force is reported, not refused */
         LaunchHandler handler;
         void *userdata;
 } LaunchSettings;
@@ -39,6 +42,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Launch, launch_free)
 void launch_cancel(Launch *launch, int signal);
 
 const Facts *launch_facts(const Launch *launch);
+const Capture *launch_capture(const Launch *launch,
+                              int fd); /* of descriptor 1 or 2; NULL: passed through */
 const Readback *launch_readback(const Launch *launch);
 const char *launch_invocation_id(const Launch *launch); /* NULL: not learnt */
 const char *launch_manager_version(const Launch *launch);

@@ -90,6 +90,14 @@ static bool take_capture(Options *options, const char *value, GError **error) {
         return true;
 }
 
+static bool take_on_output(Options *options, const char *value, GError **error) {
+        options->is_kill_on_output = strcmp(value, "kill") == 0;
+        if (options->is_kill_on_output || strcmp(value, "truncate") == 0)
+                return true;
+        return usage_error(error, "--on-output: \"%s\" is not accepted; accepted: truncate, kill",
+                           value);
+}
+
 static bool take_record(Options *options, const char *value, GError **error) {
         if (value[0] == '\0')
                 return usage_error(error, "--record: a file, \"-\" or \"fd:N\" is needed");
@@ -142,6 +150,7 @@ static const OptionInfo table[] = {
         { "directory",   'C', "DIR",     OPTION_GROUP_WORLD,   take_directory,  "working directory" },
         { "stdin",       0,  "FILE|null", OPTION_GROUP_WORLD,  take_stdin,      "standard input (default: the caller's)" },
         { "capture",     0,  NULL,       OPTION_GROUP_RECORD,  take_capture,    "stdout and stderr go into the record" },
+        { "on-output",   0,  "truncate|kill", OPTION_GROUP_RECORD, take_on_output, "what the output limit does (default: truncate)" },
         { "record",      0,  "FILE|-|fd:N", OPTION_GROUP_RECORD, take_record,   "write the record there" },
         { "json",        0,  NULL,       OPTION_GROUP_RECORD,  take_json,       "the same as --capture --record -" },
         { "best-effort", 0,  NULL,       OPTION_GROUP_RECORD,  take_best_effort, "report a limit that cannot be enforced, do not refuse" },

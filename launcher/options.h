@@ -22,6 +22,7 @@ typedef struct {
         char *record; /* "-", "fd:N" or a path; NULL: none is wanted */
         bool is_clean_environment;
         bool is_capture;
+        bool is_kill_on_output;
         bool is_best_effort;
         bool is_quiet;
         bool is_verbose;

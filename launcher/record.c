@@ -142,8 +142,12 @@ static void add_evidence(cJSON *record, const Verdict *verdict) {
 }
 
 static void add_usage(cJSON *record, const Facts *facts) {
-        cJSON *usage = cJSON_AddObjectToObject(record, "usage");
         uint64_t wall = facts_wall_usec(facts);
+        cJSON *usage;
+
+        if (facts->stage == STAGE_REFUSED)
+                return; /* nothing of it ran */
+        usage = cJSON_AddObjectToObject(record, "usage");
 
         if (wall != FACTS_UNKNOWN)
                 add_number(usage, "wall_usec", wall);
@@ -155,6 +159,43 @@ static void add_usage(cJSON *record, const Facts *facts) {
         }
         if (facts->outlived != FACTS_UNKNOWN)
                 add_number(record, "outlived", facts->outlived);
+}
+
+/* How much of it is whole: a cut may have split the last character. */
+static size_t whole_characters(const GByteArray *bytes, bool is_truncated) {
+        const char *end = NULL;
+
+        if (!is_truncated || g_utf8_validate((const char *)bytes->data, bytes->len, &end))
+                return bytes->len;
+
+        size_t whole = (size_t)(end - (const char *)bytes->data);
+        bool is_split = g_utf8_get_char_validated(end, (gssize)(bytes->len - whole)) ==
+                        (gunichar)-2;
+
+        return is_split ? whole : bytes->len;
+}
+
+static void add_stream(cJSON *record, const char *name, const Capture *capture) {
+        g_autofree char *truncated = g_strconcat(name, "_truncated", NULL);
+
+        if (!capture)
+                return;
+
+        const GByteArray *bytes = capture_bytes(capture);
+        const char *data = bytes->len > 0 ? (const char *)bytes->data : "";
+        size_t size = whole_characters(bytes, capture_is_truncated(capture));
+
+        if (g_utf8_validate(data, (gssize)size, NULL)) {
+                g_autofree char *text = g_strndup(data, size);
+
+                add_string(record, name, text);
+        } else {
+                g_autofree char *key = g_strconcat(name, "_base64", NULL);
+                g_autofree char *text = g_base64_encode(bytes->data, bytes->len);
+
+                add_string(record, key, text);
+        }
+        cJSON_AddBoolToObject(record, truncated, capture_is_truncated(capture));
 }
 
 static void add_time(cJSON *record, const char *key, uint64_t usec) {
@@ -181,6 +222,8 @@ char *record_to_json(const RecordSource *source, bool is_pretty) {
         add_limits(record, source);
         add_evidence(record, source->verdict);
         add_usage(record, source->facts);
+        add_stream(record, "stdout", source->output);
+        add_stream(record, "stderr", source->errors);
         add_time(record, "started_at", source->facts->started_realtime_usec);
         add_time(record, "ended_at", source->facts->ended_realtime_usec);
         add_string(record, "invocation_id", source->invocation_id);

@@ -7,6 +7,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
+#include "launcher/capture.h"
 #include "launcher/readback.h"
 #include "units/cause.h"
 #include "units/facts.h"
@@ -16,9 +17,10 @@ typedef struct {
         const Spec *spec;
         const Facts *facts;
         const Verdict *verdict;
-        const Readback *readback;    /* NULL: nothing was started */
-        const char *manager;         /* "system", "user", "private"; NULL: none was reached */
-        const char *manager_version; /* NULL: unknown, likewise the next */
+        const Readback *readback;       /* NULL: nothing was started */
+        const Capture *output, *errors; /* NULL: not captured */
+        const char *manager;            /* "system", "user", "private"; NULL: none was reached */
+        const char *manager_version;    /* NULL: unknown, likewise the next */
         const char *invocation_id;
 } RecordSource;
 

@@ -87,6 +87,8 @@ static void fill_spec(Run *run) {
         spec->labels = g_hash_table_ref(options->labels);
         limit_set_copy(&options->limits, &spec->limits);
         limit_set_apply_defaults(&spec->limits);
+        if (options->is_capture)
+                limit_set_apply_capture_default(&spec->limits);
 }
 
 static bool choose_manager(Options *options, GError **error) {
@@ -171,6 +173,8 @@ static bool launch(Run *run, GError **error) {
                 .caller = &run->caller,
                 .stdio = { run->input_fd >= 0 ? run->input_fd : stdio_of(STDIN_FILENO),
                            stdio_of(STDOUT_FILENO), stdio_of(STDERR_FILENO) },
+                .is_capture = run->options.is_capture,
+                .is_kill_on_output = run->options.is_kill_on_output,
                 .is_best_effort = run->options.is_best_effort,
                 .handler = on_over,
                 .userdata = run,
@@ -239,6 +243,8 @@ static int report(Run *run) {
                 source.manager = manager_kind_word(run->door->kind);
         if (run->launch) {
                 source.readback = launch_readback(run->launch);
+                source.output = launch_capture(run->launch, STDOUT_FILENO);
+                source.errors = launch_capture(run->launch, STDERR_FILENO);
                 source.manager_version = launch_manager_version(run->launch);
                 source.invocation_id = launch_invocation_id(run->launch);
         }

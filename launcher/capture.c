@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Memory is bounded by the limit plus one buffer, whatever the program writes. Finishing does not wait for end of file:
+ * a descriptor may have been handed to a process outside that lives on. */
+
+#include "capture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "launcher/kernel/error.h"
+
+#define CHUNK         65536
+#define CHUNKS_A_TURN 16 /* then other events get theirs */
+
+struct Capture {
+        GByteArray *bytes;
+        uint64_t limit_bytes;
+        bool is_truncated;
+        int read_fd, write_fd;
+        sd_event_source *io;
+        CaptureHandler on_full;
+        void *userdata;
+};
+
+static void stop_reading(Capture *capture) {
+        capture->io = sd_event_source_disable_unref(capture->io);
+        if (capture->read_fd >= 0)
+                (void)close(capture->read_fd);
+        capture->read_fd = -1;
+}
+
+static void keep(Capture *capture, const uint8_t *data, size_t size) {
+        uint64_t room = capture->limit_bytes - capture->bytes->len;
+        bool was_truncated = capture->is_truncated;
+
+        capture->is_truncated = was_truncated || size > room;
+        g_byte_array_append(capture->bytes, data, (guint)MIN(size, room));
+        if (capture->is_truncated && !was_truncated)
+                capture->on_full(capture->userdata);
+}
+
+/* False: nothing more now, or ever. */
+static bool read_chunk(Capture *capture) {
+        uint8_t chunk[CHUNK];
+        ssize_t n = read(capture->read_fd, chunk, sizeof chunk);
+
+        if (n > 0) {
+                keep(capture, chunk, (size_t)n);
+                return true;
+        }
+        if (n == 0 || (errno != EAGAIN && errno != EINTR))
+                stop_reading(capture);
+        return n < 0 && errno == EINTR;
+}
+
+static int on_readable(sd_event_source *source, int fd, uint32_t events, void *userdata) {
+        Capture *capture = userdata;
+
+        for (int i = 0; i < CHUNKS_A_TURN && capture->read_fd >= 0 && read_chunk(capture); i++)
+                ;
+        return 0;
+}
+
+Capture *capture_new(sd_event *event, uint64_t limit_bytes, CaptureHandler on_full, void *userdata,
+                     GError **error) {
+        g_autoptr(Capture) capture = g_new0(Capture, 1);
+        int ends[2];
+
+        capture->read_fd = capture->write_fd = -1;
+        capture->bytes = g_byte_array_new();
+        /* GLib counts bytes in 32 bits; nobody wants a record of 4 GB. */
+        capture->limit_bytes = MIN(limit_bytes, G_MAXINT32);
+        capture->on_full = on_full;
+        capture->userdata = userdata;
+        if (pipe2(ends, O_CLOEXEC) == 0) {
+                capture->read_fd = ends[0];
+                capture->write_fd = ends[1];
+                /* Only our end: the program's must block as pipes do. */
+                if (fcntl(capture->read_fd, F_SETFL, O_NONBLOCK) == 0 &&
+                    sd_event_add_io(event, &capture->io, capture->read_fd, EPOLLIN, on_readable,
+                                    capture) >= 0)
+                        return g_steal_pointer(&capture);
+        }
+
+        g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_SYSTEM, "cannot capture output: %s",
+                    g_strerror(errno));
+        return NULL;
+}
+
+void capture_free(Capture *capture) {
+        if (!capture)
+                return;
+        stop_reading(capture);
+        capture_drop_write_end(capture);
+        g_byte_array_unref(capture->bytes);
+        g_free(capture);
+}
+
+int capture_write_end(const Capture *capture) {
+        return capture->write_fd;
+}
+
+void capture_drop_write_end(Capture *capture) {
+        if (capture->write_fd >= 0)
+                (void)close(capture->write_fd);
+        capture->write_fd = -1;
+}
+
+void capture_finish(Capture *capture) {
+        /* Bounded: what a process outside keeps writing is not the program's any more. */
+        for (int i = 0; i < CHUNKS_A_TURN * 64 && capture->read_fd >= 0 && read_chunk(capture); i++)
+                ;
+        stop_reading(capture);
+}
+
+const GByteArray *capture_bytes(const Capture *capture) {
+        return capture->bytes;
+}
+
+bool capture_is_truncated(const Capture *capture) {
+        return capture->is_truncated;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* One captured stream: a pipe whose other end the program writes to. It is always read, so that the program never waits
+ * for us; what is beyond the limit is dropped, the beginning is kept. */
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <systemd/sd-event.h>
+
+typedef struct Capture Capture;
+
+typedef void (*CaptureHandler)(void *userdata); /* the limit was outgrown; called once */
+
+Capture *capture_new(sd_event *event, uint64_t limit_bytes, CaptureHandler on_full, void *userdata,
+                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void capture_free(Capture *capture);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Capture, capture_free)
+
+int capture_write_end(const Capture *capture); /* until dropped */
+void capture_drop_write_end(Capture *capture); /* once the program has it */
+
+/* Takes what is in the pipe now and closes it. Whoever still holds the other end writes into nothing. */
+void capture_finish(Capture *capture);
+
+const GByteArray *capture_bytes(const Capture *capture);
+bool capture_is_truncated(const Capture *capture);
