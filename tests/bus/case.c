@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The runner. A fault that is a silence needs a deadline, and a deadline on a busy machine can pass for other reasons:
+ * see case_run. */
+
+#include "case.h"
+
+#define HANG_USEC     (20 * G_USEC_PER_SEC)
+#define DEADLINE_USEC (40 * 1000)
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(sd_event, sd_event_unref)
+
+struct Case {
+        sd_event *event;
+        Fake *fake;
+        sd_bus *bus;
+        const CaseRow *row;
+        uint64_t deadline_usec;
+};
+
+sd_event *case_event(const Case *run) {
+        return run->event;
+}
+
+const Program *case_program(const Case *run) {
+        return &programs[run->row->program];
+}
+
+sd_bus *case_reconnect(Case *run) {
+        sd_bus *bus = fake_connect(run->fake, run->deadline_usec);
+
+        if (!bus)
+                return NULL;
+        sd_bus_close_unref(run->bus);
+        run->bus = bus;
+        return bus;
+}
+
+void case_is_over(Case *run) {
+        int r = sd_event_exit(run->event, 0);
+
+        g_assert(r >= 0);
+}
+
+static int on_hang(sd_event_source *source, uint64_t usec, void *userdata) {
+        return sd_event_exit(sd_event_source_get_event(source), 1);
+}
+
+/* sd-bus lets its deadlines pass a quarter of a second late to save wake-ups; it looks at them whenever the loop turns. */
+static int on_tick(sd_event_source *source, uint64_t usec, void *userdata) {
+        int r = sd_event_source_set_time(source, usec + DEADLINE_USEC / 4);
+
+        return r < 0 ? r : sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+}
+
+static int count_fds(void) {
+        g_autoptr(GDir) dir = g_dir_open("/proc/self/fd", 0, NULL);
+        int count = 0;
+
+        while (g_dir_read_name(dir))
+                count++;
+        return count;
+}
+
+static char *units_left(const Fake *fake) {
+        bool has_unit = fake_has_unit(fake, CASE_UNIT), has_slice = fake_has_unit(fake, CASE_SLICE);
+
+        if (!has_unit && !has_slice)
+                return NULL;
+        return g_strconcat(has_unit ? CASE_UNIT " " : "", has_slice ? CASE_SLICE : "", NULL);
+}
+
+static void look_after(Case *run, CaseResult *ret_result) {
+        fake_settle(run->fake);
+        ret_result->left = run->row->drop_after == CASE_NEVER ? units_left(run->fake) : NULL;
+        ret_result->log = fake_log_text(run->fake);
+        ret_result->n_messages = fake_count_messages(run->fake);
+        ret_result->told = *fake_told(run->fake);
+}
+
+static void run_once(const CaseRow *row, uint64_t deadline_usec, CaseResult *ret_result) {
+        g_autoptr(sd_event) event = NULL;
+        int before = count_fds();
+        int r = sd_event_new(&event);
+
+        g_assert(r >= 0);
+        r = sd_event_add_time_relative(event, NULL, CLOCK_MONOTONIC, HANG_USEC, 0, on_hang, NULL);
+        g_assert(r >= 0);
+        if (deadline_usec > 0) {
+                r = sd_event_add_time_relative(event, NULL, CLOCK_MONOTONIC, DEADLINE_USEC, 1,
+                                               on_tick, NULL);
+                g_assert(r >= 0);
+        }
+
+        Case run = { .event = event, .row = row, .deadline_usec = deadline_usec };
+
+        run.fake = fake_new(event, &programs[row->program], &faults[row->fault]);
+        run.bus = fake_connect(run.fake, deadline_usec);
+        if (row->drop_after != CASE_NEVER)
+                fake_drop_after(run.fake, (unsigned)row->drop_after);
+
+        void *subject = row->subject->begin(&run, run.bus);
+        int code = sd_event_loop(event);
+        g_autofree char *line = row->subject->end(subject);
+
+        *ret_result = (CaseResult){ .line = g_strconcat(code ? "hangs: " : "", line, NULL) };
+        look_after(&run, ret_result);
+        sd_bus_close_unref(run.bus);
+        fake_free(run.fake);
+        g_clear_pointer(&event, sd_event_unref);
+        ret_result->fds = count_fds() - before;
+}
+
+/* With a fault that is a silence a call that was answered can miss its deadline too, when the machine was busy
+ * elsewhere. A line that is not the expected one counts only when a long deadline gives it. */
+void case_run(const CaseRow *row, CaseResult *ret_result) {
+        uint64_t deadline_usec = faults[row->fault].silent_method ? DEADLINE_USEC : 0;
+
+        run_once(row, deadline_usec, ret_result);
+        while (deadline_usec > 0 && deadline_usec < HANG_USEC / 8 &&
+               g_strcmp0(ret_result->line, row->expected) != 0) {
+                case_result_clear(ret_result);
+                deadline_usec *= 8;
+                run_once(row, deadline_usec, ret_result);
+        }
+}
+
+void case_result_clear(CaseResult *result) {
+        g_free(result->line);
+        g_free(result->left);
+        g_free(result->log);
+        *result = (CaseResult){ 0 };
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Every program once per fault, and with the connection ending after every single message. The subject is the smallest
+ * consumer a watch can have: it starts, kills what does not end, clears away, and goes on over a new connection. What
+ * the state says of the run is compared word by word. */
+
+#include <signal.h>
+#include <string.h>
+#include <tap.h>
+
+#include "case.h"
+#include "dbus/error.h"
+#include "dbus/watch.h"
+#include "units/property.h"
+
+typedef struct {
+        Case *run; /* borrowed */
+        UnitWatch *watch;
+        char *result; /* the manager's word before clearing resets it; NULL: not at the end yet */
+        bool is_killed, is_clearing, is_lost, is_over;
+} Consumer;
+
+static bool has_ended(const UnitSnapshot *snapshot) {
+        return snapshot->exec_main_code != 0 &&
+               (g_strcmp0(snapshot->active_state, "failed") == 0 ||
+                g_strcmp0(snapshot->active_state, "inactive") == 0 ||
+                g_strcmp0(snapshot->sub_state, "exited") == 0);
+}
+
+static bool is_refused(const UnitState *state) {
+        return state->start_error &&
+               !g_error_matches(state->start_error, DBUS_ERROR, DBUS_ERROR_NO_ANSWER) &&
+               !g_error_matches(state->start_error, DBUS_ERROR, DBUS_ERROR_DISCONNECTED);
+}
+
+static bool is_at_end(const UnitState *state) {
+        return state->start_error || state->is_removed || has_ended(&state->snapshot) ||
+               (state->job_result && strcmp(state->job_result, "done") != 0);
+}
+
+static bool is_running(const UnitState *state) {
+        return g_strcmp0(state->job_result, "done") == 0 &&
+               g_strcmp0(state->snapshot.sub_state, "running") == 0;
+}
+
+static void finish(Consumer *consumer) {
+        consumer->is_over = true;
+        case_is_over(consumer->run);
+}
+
+static void go_on(Consumer *consumer) {
+        sd_bus *bus = case_reconnect(consumer->run);
+
+        consumer->is_clearing = consumer->is_killed =
+                false; /* what was asked for may not have been read */
+        consumer->is_lost = !bus;
+        if (bus)
+                unit_watch_attach(consumer->watch, bus);
+        else
+                finish(consumer);
+}
+
+static void clear(Consumer *consumer, const UnitState *state) {
+        consumer->is_clearing = true;
+        if (!consumer->result)
+                consumer->result = g_strdup(state->snapshot.result ?: "-");
+        if (is_refused(state))
+                finish(consumer);
+        else
+                unit_watch_clear_away(consumer->watch);
+}
+
+static void decide(void *userdata) {
+        Consumer *consumer = userdata;
+        const UnitState *state = unit_watch_state(consumer->watch);
+
+        if (consumer->is_over)
+                return;
+        if (state->is_disconnected)
+                go_on(consumer);
+        else if (state->is_refreshing)
+                return;
+        else if (consumer->is_clearing && state->is_cleared)
+                finish(consumer);
+        else if (!consumer->is_clearing && is_at_end(state))
+                clear(consumer, state);
+        else if (!consumer->is_killed && !case_program(consumer->run)->ends && is_running(state)) {
+                consumer->is_killed = true;
+                unit_watch_kill(consumer->watch, SIGKILL);
+        }
+}
+
+static void *begin(Case *run, sd_bus *bus) {
+        Consumer *consumer = g_new0(Consumer, 1);
+        g_autoptr(PropertyList) unit = property_list_new(), slice = property_list_new();
+
+        property_list_set_string(unit, "Slice", CASE_SLICE);
+        property_list_set_uint64(slice, "MemoryMax", 100000000);
+        consumer->run = run;
+        consumer->watch = unit_watch_new(bus, CASE_UNIT, CASE_SLICE, decide, consumer);
+        unit_watch_start(consumer->watch, unit, slice);
+        return consumer;
+}
+
+/* The line */
+
+static const char *const code_words[] = {
+        [DBUS_ERROR_UNREACHABLE] = "unreachable",
+        [DBUS_ERROR_NO_ANSWER] = "no answer",
+        [DBUS_ERROR_DISCONNECTED] = "disconnected",
+        [DBUS_ERROR_ACCESS] = "access",
+        [DBUS_ERROR_EXISTS] = "exists",
+        [DBUS_ERROR_NO_SUCH_UNIT] = "no such unit",
+        [DBUS_ERROR_UNKNOWN_PROPERTY] = "unknown property",
+        [DBUS_ERROR_FAILED] = "failed",
+};
+
+static void add_start(GString *line, const UnitState *state) {
+        if (is_refused(state))
+                g_string_append_printf(line, "refused (%s)", code_words[state->start_error->code]);
+        else
+                g_string_append(line, state->is_accepted ? "accepted" : "unanswered");
+}
+
+static void add_end(GString *line, const UnitSnapshot *snapshot) {
+        const char *word = snapshot->exec_main_code == CLD_EXITED ? "exited" : "killed";
+
+        if (snapshot->exec_main_code == 0)
+                g_string_append(line, ", no end");
+        else
+                g_string_append_printf(line, ", %s %d", word, snapshot->exec_main_status);
+}
+
+static char *end(void *subject) {
+        Consumer *consumer = subject;
+        const UnitState *state = unit_watch_state(consumer->watch);
+        GString *line = g_string_new(NULL);
+
+        add_start(line, state);
+        g_string_append_printf(line, ", job %s", state->job_result ?: "unknown");
+        add_end(line, &state->snapshot);
+        if (consumer->is_lost)
+                g_string_append(line, ", lost");
+        else
+                g_string_append_printf(line, ", %s", consumer->result ?: "-");
+        if (state->is_cleared && state->clear_error)
+                g_string_append_printf(line, ", clear failed (%s)",
+                                       code_words[state->clear_error->code]);
+        else if (state->is_cleared)
+                g_string_append(line, ", cleared");
+        unit_watch_free(consumer->watch);
+        g_free(consumer->result);
+        g_free(consumer);
+        return g_string_free(line, FALSE);
+}
+
+static const Subject subject = { begin, end };
+
+/* What must come out */
+
+static const struct {
+        const char *end;  /* after the first word, where nothing is lost */
+        const char *gone; /* … and where the unit goes before its end is told */
+} plain[_PROGRAM_MAX] = {
+        [PROGRAM_EXITS_0] = { "job done, exited 0, success", "job done, no end, success" },
+        [PROGRAM_EXITS_3] = { "job done, exited 3, exit-code", "job done, no end, success" },
+        [PROGRAM_KILLED_9] = { "job done, killed 9, signal", "job done, no end, success" },
+        [PROGRAM_KILLED_15] = { "job done, killed 15, success", "job done, no end, success" },
+        [PROGRAM_NOT_EXECUTED] = { "job failed, exited 203, exit-code",
+                                   "job unknown, no end, success" },
+        [PROGRAM_NEVER_ENDS] = { "job done, killed 9, signal", "job done, no end, success" },
+};
+
+/* A row that is empty comes out as if nothing had gone wrong. */
+static const struct {
+        const char *whole;         /* the same for every program */
+        const char *start, *clear; /* in place of "accepted" and "cleared" */
+        bool is_gone;
+        const char *left;
+} expected[_FAULT_MAX] = {
+        [FAULT_REFUSE_ACCESS] = { .whole = "refused (access), job unknown, no end, -" },
+        [FAULT_REFUSE_POLKIT] = { .whole = "refused (access), job unknown, no end, -" },
+        [FAULT_REFUSE_EXISTS] = { .whole = "refused (exists), job unknown, no end, -" },
+        [FAULT_REFUSE_PROPERTY] = { .whole = "refused (unknown property), job unknown, no end, -" },
+        [FAULT_REFUSE_UNKNOWN_PROPERTY] = { .whole =
+                                                    "refused (unknown property), job unknown, no end, -" },
+        [FAULT_REFUSE_SETTING] = { .whole = "refused (failed), job unknown, no end, -" },
+        [FAULT_REFUSE_LIMITS] = { .whole = "refused (failed), job unknown, no end, -" },
+        [FAULT_JOB_FAILED] = { .whole = "accepted, job failed, no end, resources, cleared" },
+        [FAULT_JOB_TIMEOUT] = { .whole = "accepted, job timeout, no end, success, cleared" },
+        [FAULT_JOB_CANCELED] = { .whole = "accepted, job canceled, no end, success, cleared" },
+        [FAULT_JOB_DEPENDENCY] = { .whole = "accepted, job dependency, no end, success, cleared" },
+        [FAULT_JOB_SKIPPED] = { .whole = "accepted, job skipped, no end, success, cleared" },
+        [FAULT_SILENT_START] = { .start = "unanswered" },
+        [FAULT_SILENT_STOP] = { .clear = "clear failed (no answer)" },
+        [FAULT_SILENT_RESET] = { .clear = "clear failed (no answer)" },
+        [FAULT_REEXEC_GONE] = { .is_gone = true },
+        [FAULT_REMOVED] = { .is_gone = true },
+        [FAULT_STOP_NO_UNIT] = { .left = "?" },
+        [FAULT_STOP_REFUSED] = { .clear = "clear failed (access)", .left = "?" },
+};
+
+static char *expected_line(ProgramKind program, FaultKind fault) {
+        bool is_gone = expected[fault].is_gone ||
+                       (fault == FAULT_REEXEC_GONE_AFTER_END && !programs[program].ends);
+
+        if (fault == FAULT_REEXEC_GONE_AFTER_END && !programs[program].is_executed)
+                return g_strdup("accepted, job unknown, exited 203, exit-code, cleared");
+        if (expected[fault].whole)
+                return g_strdup(expected[fault].whole);
+        return g_strdup_printf("%s, %s, %s", expected[fault].start ?: "accepted",
+                               is_gone ? plain[program].gone : plain[program].end,
+                               expected[fault].clear ?: "cleared");
+}
+
+static void test_case(ProgramKind program, FaultKind fault) {
+        g_autofree char *line = expected_line(program, fault);
+        g_auto(CaseResult) result = { 0 };
+        CaseRow row = { &subject, program, fault, CASE_NEVER, line };
+
+        case_run(&row, &result);
+        if (!is(result.line, line, "it %s; %s", programs[program].text, faults[fault].text))
+                diag("%s", result.log);
+        if (!expected[fault].left)
+                is(result.left, NULL, "… and leaves no unit");
+        cmp_ok(result.fds, "==", 0, "… and no descriptor");
+}
+
+/* The connection ends for good: all that was told is known, and nothing else. But for one thing: sd-bus throws away
+ * what it has not read yet when it finds that it cannot write, so a consumer that clears away as soon as it has heard of
+ * the end may not hear of the job. */
+static char *told_line(const CaseResult *result, ProgramKind program) {
+        const FakeTold *told = &result->told;
+        GString *line = g_string_new(told->is_start_answered ? "accepted" : "unanswered");
+        bool is_job_lost = !programs[program].is_executed && told->exec_main_code != 0 &&
+                           strstr(result->line, "job unknown");
+        const UnitSnapshot snapshot = { .exec_main_code = told->exec_main_code,
+                                        .exec_main_status = told->exec_main_status };
+
+        g_string_append_printf(line, ", job %s",
+                               is_job_lost || !told->job_result ? "unknown" : told->job_result);
+        add_end(line, &snapshot);
+        g_string_append(line, ", lost");
+        return g_string_free(line, FALSE);
+}
+
+/* Returns how many messages a run without this fault has. */
+static unsigned test_drop(ProgramKind program, int drop_after) {
+        g_autofree char *line = expected_line(program, FAULT_NONE), *told = NULL;
+        g_auto(CaseResult) result = { 0 };
+        CaseRow row = { &subject, program, FAULT_NONE, drop_after, NULL };
+        bool is_answered;
+
+        case_run(&row, &result);
+        if (drop_after == CASE_NEVER)
+                return result.n_messages;
+        told = told_line(&result, program);
+        is_answered = strstr(result.log, "< StopUnit answered") &&
+                      strstr(result.log, "< ResetFailedUnit answered");
+        if (!is(result.line, is_answered ? line : told,
+                "it %s; the connection ends after %d messages", programs[program].text, drop_after))
+                diag("%s", result.log);
+        cmp_ok(result.fds, "==", 0, "… and leaves no descriptor");
+        return result.n_messages;
+}
+
+int main(void) {
+        plan(NO_PLAN);
+        for (ProgramKind program = 0; program < _PROGRAM_MAX; program++)
+                for (FaultKind fault = 0; fault < _FAULT_MAX; fault++)
+                        test_case(program, fault);
+        for (ProgramKind program = 0; program < _PROGRAM_MAX; program++) {
+                unsigned n_messages = test_drop(program, CASE_NEVER);
+
+                cmp_ok(n_messages, ">", 20, "it %s in %u messages", programs[program].text,
+                       n_messages);
+                for (unsigned n = 0; n < n_messages; n++)
+                        test_drop(program, (int)n);
+        }
+        done_testing();
+}
