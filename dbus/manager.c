@@ -5,6 +5,7 @@
 
 #include "manager.h"
 
+#include <errno.h>
 #include <systemd/sd-event.h>
 
 #include "append.h"
@@ -28,6 +29,16 @@ void manager_call_free(ManagerCall *call) {
         g_free(call);
 }
 
+/* sd-bus itself answers what is under way when a connection ends, by the name (NoReply) that it gives to a deadline that
+ * passed, too. */
+static void take_error(const ManagerCall *call, sd_bus_message *reply, GError **error) {
+        if (sd_bus_is_open(call->caller.bus) > 0)
+                dbus_error_take(error, -sd_bus_message_get_errno(reply),
+                                sd_bus_message_get_error(reply), call->doing);
+        else
+                dbus_error_take(error, -ECONNRESET, NULL, call->doing);
+}
+
 static int on_reply(sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
         ManagerCall *call = userdata;
         ManagerCaller caller = call->caller;
@@ -36,8 +47,7 @@ static int on_reply(sd_bus_message *reply, void *userdata, sd_bus_error *ret_err
         if (!caller.handler)
                 return 0;
         if (sd_bus_message_is_method_error(reply, NULL))
-                dbus_error_take(&error, -sd_bus_message_get_errno(reply),
-                                sd_bus_message_get_error(reply), call->doing);
+                take_error(call, reply, &error);
         caller.handler(error ? NULL : reply, error, caller.userdata);
         return 0;
 }

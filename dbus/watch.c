@@ -50,6 +50,8 @@ struct UnitWatch {
         ManagerCall *calls[_CALL_MAX];
         sd_bus_slot *matches[_MATCH_MAX];
         unsigned clears_pending;
+        bool is_reloading; /* the manager, now */
+        bool is_found;     /* by the refresh under way */
 };
 
 static void news(UnitWatch *watch) {
@@ -90,6 +92,10 @@ static int on_unit_removed(sd_bus_message *message, void *userdata, sd_bus_error
         if (sd_bus_message_read(message, "so", &unit, NULL) < 0 || strcmp(unit, watch->unit) != 0)
                 return 0;
 
+        /* A manager that reloads says of every unit that it is removed, and then that it is new. */
+        if (watch->is_reloading)
+                return 0;
+
         watch->state.is_removed = true;
         news(watch);
         return 0;
@@ -99,7 +105,11 @@ static int on_reloading(sd_bus_message *message, void *userdata, sd_bus_error *r
         UnitWatch *watch = userdata;
         int active = 0;
 
-        if (sd_bus_message_read(message, "b", &active) >= 0 && !active && watch->state.is_accepted)
+        if (sd_bus_message_read(message, "b", &active) < 0)
+                return 0;
+
+        watch->is_reloading = active;
+        if (!active && watch->state.is_accepted)
                 unit_watch_refresh(watch);
         return 0;
 }
@@ -137,6 +147,8 @@ static void detach(UnitWatch *watch) {
                 g_clear_pointer(&watch->calls[i], manager_call_free);
         watch->bus = sd_bus_unref(watch->bus);
         watch->state.is_refreshing = false;
+        watch->is_reloading = false;
+        watch->clears_pending = 0;
 }
 
 static ManagerCaller caller(UnitWatch *watch, ManagerReply handler) {
@@ -213,6 +225,12 @@ static void on_version(sd_bus_message *reply, const GError *error, void *userdat
                 text_replace(&watch->state.manager_version, version);
 }
 
+/* The Disconnected signal comes after all calls have failed, and never over a connection that was dead before. */
+static void note_error(UnitWatch *watch, const GError *error) {
+        if (g_error_matches(error, DBUS_ERROR, DBUS_ERROR_DISCONNECTED))
+                watch->state.is_disconnected = true;
+}
+
 static void on_started(sd_bus_message *reply, const GError *error, void *userdata) {
         UnitWatch *watch = userdata;
 
@@ -220,6 +238,7 @@ static void on_started(sd_bus_message *reply, const GError *error, void *userdat
                 watch->state.start_error = g_error_copy(error);
         else
                 watch->state.is_accepted = true;
+        note_error(watch, error);
         news(watch);
 }
 
@@ -237,23 +256,35 @@ void unit_watch_kill(UnitWatch *watch, int signal) {
                           manager_kill_unit(caller(watch, NULL), watch->slice, signal));
 }
 
-static void absorb_reply(UnitWatch *watch, sd_bus_message *reply, const GError *error) {
-        /* Asking for a unit that is gone answers with defaults (LoadState not-found) or with an error. */
-        if (error && g_error_matches(error, DBUS_ERROR, DBUS_ERROR_NO_SUCH_UNIT))
-                watch->state.is_removed = true;
-        if (reply && unit_snapshot_absorb(&watch->state.snapshot, reply) >= 0 &&
-            g_strcmp0(watch->state.snapshot.load_state, "not-found") == 0)
-                watch->state.is_removed = true;
+/* Asking for a unit that is gone answers with defaults (LoadState not-found) or with an error. The defaults must not
+ * take the place of what is known of its end. */
+static void absorb_unit(UnitWatch *watch, sd_bus_message *reply) {
+        g_auto(UnitSnapshot) seen = { 0 };
+
+        unit_snapshot_init(&seen);
+        if (unit_snapshot_absorb(&seen, reply) < 0 || !seen.load_state)
+                return;
+        watch->is_found = strcmp(seen.load_state, "not-found") != 0;
+        watch->state.is_removed = !watch->is_found;
+        if (watch->is_found && sd_bus_message_rewind(reply, true) >= 0)
+                unit_snapshot_absorb(&watch->state.snapshot, reply);
 }
 
 static void on_got_unit(sd_bus_message *reply, const GError *error, void *userdata) {
-        absorb_reply(userdata, reply, error);
+        UnitWatch *watch = userdata;
+
+        if (g_error_matches(error, DBUS_ERROR, DBUS_ERROR_NO_SUCH_UNIT))
+                watch->state.is_removed = true;
+        if (reply)
+                absorb_unit(watch, reply);
 }
 
 static void on_got_service(sd_bus_message *reply, const GError *error, void *userdata) {
         UnitWatch *watch = userdata;
 
-        absorb_reply(watch, reply, error);
+        if (reply && watch->is_found)
+                unit_snapshot_absorb(&watch->state.snapshot, reply);
+        note_error(watch, error);
         watch->state.is_refreshing = false;
         news(watch);
 }
@@ -264,6 +295,7 @@ void unit_watch_refresh(UnitWatch *watch) {
         if (watch->state.is_disconnected)
                 return;
         watch->state.is_refreshing = true;
+        watch->is_found = false;
         call_keep(watch, CALL_GET_UNIT, manager_get_all(first, watch->unit_path, UNIT_INTERFACE));
         call_keep(watch, CALL_GET_SERVICE,
                   manager_get_all(second, watch->unit_path, SERVICE_INTERFACE));
@@ -294,8 +326,9 @@ static void on_cleared(sd_bus_message *reply, const GError *error, void *userdat
         if (error && !g_error_matches(error, DBUS_ERROR, DBUS_ERROR_NO_SUCH_UNIT) &&
             !watch->state.clear_error)
                 watch->state.clear_error = g_error_copy(error);
+        note_error(watch, error);
         if (--watch->clears_pending == 0) {
-                watch->state.is_cleared = true;
+                watch->state.is_cleared = !watch->state.is_disconnected;
                 news(watch);
         }
 }
@@ -306,13 +339,14 @@ void unit_watch_clear_away(UnitWatch *watch) {
 
         /* The reply must be awaited: a StopUnit whose sender is gone is lost in most of all tries (FACTS). */
         watch->clears_pending = 2;
+        watch->state.is_cleared = false;
+        g_clear_error(&watch->state.clear_error);
         call_keep(watch, CALL_STOP, manager_stop_unit(caller(watch, on_cleared), watch->slice));
         call_keep(watch, CALL_RESET, manager_reset_failed(caller(watch, on_cleared), watch->unit));
 }
 
 void unit_watch_attach(UnitWatch *watch, sd_bus *bus) {
         detach(watch);
-        watch->clears_pending = 0;
         attach(watch, bus);
         unit_watch_refresh(watch);
 }
