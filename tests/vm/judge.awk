@@ -93,6 +93,7 @@ function finish(status, seconds, i) {
 }
 
 { sub(/\r$/, "") }
+$0 == "" { next }
 
 $1 == "@machine" { print "# " release ": " substr($0, 10); next }
 $1 == "@done" { done = 1; next }
