@@ -75,8 +75,20 @@ static void test_long(void) {
         cmp_ok(g_utf8_strlen(text, -1), "==", 40, "megabytes are cut without being read");
 }
 
+static void test_replace(void) {
+        g_autofree char *place = NULL;
+
+        text_replace(&place, "a");
+        is(place, "a", "text is put in an empty place");
+        text_replace(&place, place);
+        is(place, "a", "it may be what is there already");
+        text_replace(&place, NULL);
+        is(place, NULL, "or nothing");
+}
+
 int main(void) {
         plan(NO_PLAN);
+        test_replace();
         test_rows();
         test_any_bytes();
         test_command();
