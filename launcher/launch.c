@@ -600,6 +600,7 @@ static bool open_gate(Launch *launch, GError **error) {
                 .environment = spec->environment,
                 .caller = launch->settings.caller,
                 .rlimit_mask = rlimits_nobody_asked(&spec->limits),
+                .keep_groups = spec->user || spec->group,
         };
 
         for (int i = 0; i < STREAM_COUNT; i++)

@@ -29,6 +29,7 @@ static void append_string(GByteArray *bytes, const char *string) {
 static GByteArray *request_encode(const GateOrder *order) {
         GByteArray *bytes = g_byte_array_new();
         const Caller *caller = order->caller;
+        guint strings_at;
         GateRequest request = {
                 .version = GATE_VERSION,
                 .argc = g_strv_length((char **)order->command),
@@ -40,6 +41,8 @@ static GByteArray *request_encode(const GateOrder *order) {
                 .signal_ignored = caller->signal_ignored,
                 .directory_dev = caller->directory_dev,
                 .directory_ino = caller->directory_ino,
+                .gid = caller->gid,
+                .group_count = order->keep_groups ? GATE_GROUPS_KEPT : caller->group_count,
         };
 
         for (int i = 0; i < GATE_RLIMITS; i++) {
@@ -50,12 +53,16 @@ static GByteArray *request_encode(const GateOrder *order) {
                 if (order->stdio[i] >= 0)
                         request.stdio_mask |= 1U << i;
         g_byte_array_append(bytes, (const guint8 *)&request, sizeof request);
+        if (!order->keep_groups)
+                g_byte_array_append(bytes, (const guint8 *)caller->groups,
+                                    (guint)(caller->group_count * sizeof(gid_t)));
+        strings_at = bytes->len;
         append_string(bytes, caller->directory);
         for (char *const *p = order->command; *p; p++)
                 append_string(bytes, *p);
         for (char *const *p = order->environment; *p; p++)
                 append_string(bytes, *p);
-        ((GateRequest *)bytes->data)->strings_size = bytes->len - (guint)sizeof request;
+        ((GateRequest *)bytes->data)->strings_size = bytes->len - strings_at;
         return bytes;
 }
 

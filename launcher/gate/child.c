@@ -9,6 +9,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -73,6 +75,10 @@ static int receive_fds(int channel, int fds[FD_COUNT]) {
         return (int)(size / sizeof(int));
 }
 
+static size_t groups_size(const GateRequest *request) {
+        return request->group_count == GATE_GROUPS_KEPT ? 0 : request->group_count * sizeof(gid_t);
+}
+
 static const GateRequest *map_request(int memfd) {
         struct stat st;
 
@@ -90,7 +96,8 @@ static const GateRequest *map_request(int memfd) {
                 return NULL;
         errno = EPROTO;
         if (request->version != GATE_VERSION || request->argc == 0 ||
-            (size_t)st.st_size != sizeof(GateRequest) + request->strings_size)
+            (size_t)st.st_size !=
+                    sizeof(GateRequest) + groups_size(request) + request->strings_size)
                 return NULL;
         return request;
 }
@@ -103,7 +110,7 @@ static char *next_string(char **cursor) {
 }
 
 static bool lay_out(Program *program, const GateRequest *request) {
-        char *cursor = (char *)(request + 1);
+        char *cursor = (char *)(request + 1) + groups_size(request);
         char **pointers = calloc((size_t)request->argc + request->envc + 2, sizeof(char *));
 
         if (!pointers)
@@ -177,9 +184,25 @@ static bool apply_rlimit(int resource, rlim_t soft, rlim_t hard) {
         return false;
 }
 
+/* Only where they differ: without privileges the kernel lets nobody set what is already so. */
+static bool apply_groups(const GateRequest *request) {
+        const gid_t *wanted = (const gid_t *)(request + 1);
+        gid_t now[NGROUPS_MAX];
+        int count = getgroups(NGROUPS_MAX, now);
+
+        if (request->group_count == GATE_GROUPS_KEPT)
+                return true;
+        if (count != (int)request->group_count || memcmp(now, wanted, groups_size(request)) != 0)
+                if (setgroups(request->group_count, wanted) < 0)
+                        return false;
+        return getgid() == request->gid || setgid(request->gid) == 0;
+}
+
 static uint32_t apply_caller(const GateRequest *request) {
         uint32_t unapplied = 0;
 
+        if (!apply_groups(request))
+                unapplied |= GATE_UNAPPLIED_GROUPS;
         (void)umask((mode_t)request->umask);
         if (setpriority(PRIO_PROCESS, 0, request->nice) < 0)
                 unapplied |= GATE_UNAPPLIED_NICE;

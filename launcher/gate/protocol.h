@@ -15,14 +15,16 @@
 
 #include <stdint.h>
 
-#define GATE_VERSION 1U
-#define GATE_REQUEST 'R'
-#define GATE_GO      'G'
-#define GATE_RLIMITS 16
+#define GATE_VERSION     1U
+#define GATE_REQUEST     'R'
+#define GATE_GO          'G'
+#define GATE_RLIMITS     16
+#define GATE_GROUPS_KEPT UINT32_MAX
 
 /* What the gate could not have as the caller has it. Not fatal: the launcher tells under -v. */
 #define GATE_UNAPPLIED_NICE   (1U << 0)
 #define GATE_UNAPPLIED_RLIMIT (1U << 1)
+#define GATE_UNAPPLIED_GROUPS (1U << 2)
 
 typedef struct {
         uint32_t version;
@@ -33,13 +35,16 @@ typedef struct {
         int32_t nice;
         uint32_t rlimit_mask; /* bit n: rlimits[n] is the caller's and nobody asked for another */
         uint32_t strings_size;
+        uint32_t gid;
+        uint32_t group_count; /* supplementary groups; GATE_GROUPS_KEPT: as the manager set them */
         uint64_t signal_mask;
         uint64_t signal_ignored; /* bit n−1: signal n */
         uint64_t directory_dev, directory_ino;
         struct {
                 uint64_t soft, hard;
         } rlimits[GATE_RLIMITS];
-        /* strings_size bytes follow: directory, argc arguments, envc variables, each with its NUL */
+        /* group_count gid_t follow, then strings_size bytes: directory, argc arguments, envc variables, each with its
+         * NUL */
 } GateRequest;
 
 typedef enum {

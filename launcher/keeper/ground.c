@@ -18,17 +18,21 @@
 #include "../manager/fd.h"
 #include "../manager/identity.h"
 #include "cgroup.h"
+#include "dbus/delegate.h"
 #include "hierarchy.h"
 #include "shelter.h"
 
 /* Processes that were killed may take a moment to end; one that cannot end must not hold us forever. */
-#define GROUND_CLEAR_USEC (10 * G_USEC_PER_SEC)
+#define GROUND_CLEAR_USEC   (10 * G_USEC_PER_SEC)
+#define GROUND_ATTEMPTS_MAX 64
 
 struct Ground {
         GPtrArray *trees;    /* ours, one in every hierarchy */
         GPtrArray *parents;  /* made on the way to them, outside in */
         GPtrArray *entrance; /* cgroup.procs files that the manager writes itself into */
         char *inner;         /* version 2: the group above ours */
+        char *record;        /* all that, as text */
+        bool is_scope;       /* `inner` is one of the machine's manager, and not the caller's */
         bool is_legacy;
 };
 
@@ -40,6 +44,7 @@ void ground_free(Ground *ground) {
         g_ptr_array_unref(ground->parents);
         g_ptr_array_unref(ground->entrance);
         g_free(ground->inner);
+        g_free(ground->record);
         g_free(ground);
 }
 
@@ -147,17 +152,18 @@ static void ground_plan_unified(Ground *ground, const HierarchySet *set, const c
         ground_add_tree(ground, g_build_filename(ground->inner, name, NULL), true);
 }
 
-static bool ground_write_record(const Ground *ground, const char *record_path, GError **error) {
-        g_autoptr(GString) text = g_string_new(NULL);
+static bool ground_write_record(Ground *ground, const char *record_path, GError **error) {
+        GString *text = g_string_new(NULL);
 
         for (guint i = 0; i < ground->trees->len; i++)
                 g_string_append_printf(text, "tree %s\n", (char *)ground->trees->pdata[i]);
         for (guint i = 0; i < ground->parents->len; i++)
                 g_string_append_printf(text, "parent %s\n", (char *)ground->parents->pdata[i]);
-        if (ground->inner)
+        if (ground->inner && !ground->is_scope)
                 g_string_append_printf(text, "inner %s\n", ground->inner);
 
-        return g_file_set_contents_full(record_path, text->str, (gssize)text->len,
+        ground->record = g_string_free(text, FALSE);
+        return g_file_set_contents_full(record_path, ground->record, -1,
                                         G_FILE_SET_CONTENTS_CONSISTENT, 0600, error);
 }
 
@@ -185,39 +191,79 @@ static bool ground_make_tree(const char *path) {
                mkdir(path, 0755) >= 0;
 }
 
-static bool ground_make_groups(const Ground *ground, GError **error) {
+/* ENOENT: another manager that ended has just removed a common parent. */
+static const char *ground_make_groups(const Ground *ground) {
         for (guint i = 0; i < ground->parents->len; i++)
-                if (!cgroup_make_marked(ground->parents->pdata[i])) {
-                        ground_set_error(error, ground->parents->pdata[i], errno);
-                        return false;
-                }
+                if (!cgroup_make_marked(ground->parents->pdata[i]))
+                        return ground->parents->pdata[i];
 
         for (guint i = 0; i < ground->trees->len; i++)
-                if (!ground_make_tree(ground->trees->pdata[i])) {
-                        ground_set_error(error, ground->trees->pdata[i], errno);
-                        return false;
-                }
-        return true;
+                if (!ground_make_tree(ground->trees->pdata[i]))
+                        return ground->trees->pdata[i];
+        return NULL;
 }
 
-bool ground_make(const char *name, const char *record_path, Ground **ret_ground, GError **error) {
-        g_autoptr(Ground) ground = ground_new();
+static bool ground_make_all(const Ground *ground, GError **error) {
+        const char *failed = NULL;
+
+        for (int i = 0; i < GROUND_ATTEMPTS_MAX; i++) {
+                failed = ground_make_groups(ground);
+                if (!failed || errno != ENOENT)
+                        break;
+        }
+        if (failed)
+                ground_set_error(error, failed, errno);
+        return !failed;
+}
+
+/* Root's is the machine's, a user's is beside the runtime directory. */
+static bool ground_take_scope(const char *name, const char *runtime_dir, GError **error) {
+        g_autofree char *base = g_path_get_dirname(runtime_dir);
+        g_autofree char *session = g_path_get_dirname(base);
+        g_autofree char *socket_path = geteuid() == 0
+                                               ? g_strdup("/run/systemd/private")
+                                               : g_build_filename(session, "systemd/private", NULL);
+        g_autofree char *unit = g_strdup_printf("%s-%d.scope", name, (int)getpid());
+        g_autoptr(GError) reason = NULL;
+
+        if (delegate_scope(socket_path, unit, getpid(), "cordon private manager", &reason))
+                return true;
+
+        g_set_error(error, MANAGER_ERROR, MANAGER_ERROR_NO_CGROUP,
+                    "no cgroup for the private manager: %s: %s", reason->message,
+                    geteuid() == 0 ? "is systemd still running here?"
+                                   : "a user manager has to give it one: log in, or loginctl "
+                                     "enable-linger, and set XDG_RUNTIME_DIR");
+        return false;
+}
+
+static bool ground_plan(Ground *ground, const char *name, GError **error) {
         g_auto(HierarchySet) set = HIERARCHY_SET_INIT;
-        AUTO_CLOSE int lock = -1;
 
         if (!hierarchy_set_read(&set, error))
                 return false;
+        if (!set.unified)
+                return ground_plan_legacy(ground, &set, name, error);
 
-        if (set.unified)
-                ground_plan_unified(ground, &set, name);
-        else if (!ground_plan_legacy(ground, &set, name, error))
+        ground_plan_unified(ground, &set, name);
+        return true;
+}
+
+bool ground_make(const char *name, const char *runtime_dir, const char *record_path,
+                 Ground **ret_ground, GError **error) {
+        g_autoptr(Ground) ground = ground_new();
+        AUTO_CLOSE int lock = -1;
+
+        ground->is_scope = identity_is_booted();
+        if ((ground->is_scope && !ground_take_scope(name, runtime_dir, error)) ||
+            !ground_plan(ground, name, error) || !ground_write_record(ground, record_path, error))
                 return false;
 
-        if (!ground_write_record(ground, record_path, error))
+        if (ground->inner && !(ground->is_scope ? shelter_take_scope(ground->inner, error)
+                                                : shelter_take(ground->inner, &lock, error)))
                 return false;
-        if (ground->inner && !shelter_take(ground->inner, &lock, error))
-                return false;
-        if (!ground_make_groups(ground, error))
+
+        if (!ground_make_all(ground, error))
                 return false;
 
         *ret_ground = g_steal_pointer(&ground);
@@ -241,26 +287,26 @@ static const char *record_value(const char *line, const char *key) {
         return g_str_has_prefix(line, key) && line[n] == ' ' ? line + n + 1 : NULL;
 }
 
-bool ground_clear(const char *record_path, GError **error) {
+static const char *ground_clear_trees(char **lines) {
         gint64 deadline = g_get_monotonic_time() + GROUND_CLEAR_USEC;
-        g_autofree char *text = NULL;
-        g_auto(GStrv) lines = NULL;
+        const char *failed = NULL;
 
-        if (!g_file_get_contents(record_path, &text, NULL, NULL))
-                return true;
-
-        lines = g_strsplit(text, "\n", -1);
         for (char **line = lines; *line; line++) {
                 const char *tree = record_value(*line, "tree");
 
-                if (tree && !cgroup_destroy(tree, deadline)) {
-                        g_set_error(error, MANAGER_ERROR, MANAGER_ERROR_NO_CGROUP,
-                                    "cannot clear the cgroup %s of an earlier private manager: %s: "
-                                    "see who is in it",
-                                    tree, g_strerror(errno));
-                        return false;
-                }
+                if (tree && !cgroup_destroy(tree, deadline))
+                        failed = tree;
         }
+        return failed;
+}
+
+/* Returns the group that cannot be removed, and why in errno. */
+static char *ground_clear_text(const char *text) {
+        g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+        const char *failed = ground_clear_trees(lines);
+
+        if (failed)
+                return g_strdup(failed);
 
         /* Inside out. */
         for (guint i = g_strv_length(lines); i > 0; i--) {
@@ -272,7 +318,27 @@ bool ground_clear(const char *record_path, GError **error) {
                 if (inner)
                         shelter_return(inner);
         }
+        return NULL;
+}
 
-        (void)unlink(record_path);
-        return true;
+void ground_remove(const Ground *ground) {
+        g_free(ground_clear_text(ground->record));
+}
+
+bool ground_clear(const char *record_path, GError **error) {
+        g_autofree char *text = NULL, *failed = NULL;
+
+        if (!g_file_get_contents(record_path, &text, NULL, NULL))
+                return true;
+
+        failed = ground_clear_text(text);
+        if (!failed) {
+                (void)unlink(record_path);
+                return true;
+        }
+
+        g_set_error(error, MANAGER_ERROR, MANAGER_ERROR_NO_CGROUP,
+                    "cannot clear the cgroup %s of an earlier private manager: %s: see who is in it",
+                    failed, g_strerror(errno));
+        return false;
 }

@@ -9,8 +9,10 @@
 
 typedef struct Ground Ground;
 
-/* Makes it below the cgroup of the calling process. `name` is that of the manager's group. */
-bool ground_make(const char *name, const char *record_path, Ground **ret_ground, GError **error);
+/* Makes it below the cgroup of the calling process, or in a scope of the machine's manager. `name` is
+ * that of the manager's group, `runtime_dir` tells a normal user's session. */
+bool ground_make(const char *name, const char *runtime_dir, const char *record_path,
+                 Ground **ret_ground, GError **error);
 
 /* Moves the calling process in. Safe between fork and exec. */
 bool ground_enter(const Ground *ground);
@@ -23,3 +25,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Ground, ground_free)
 
 /* Ends and removes everything that the record names, then the record. */
 bool ground_clear(const char *record_path, GError **error);
+
+/* The same for one whose record was removed by somebody else. */
+void ground_remove(const Ground *ground);

@@ -79,7 +79,7 @@ bool keeper_open(const char *runtime_dir, int dir_fd, Keeper *keeper, GError **e
 bool keeper_make(Keeper *keeper, GError **error) {
         g_autofree char *name = g_strdup_printf("cordon-%s", keeper->dir.name);
 
-        if (!ground_make(name, keeper->record_path, &keeper->ground, error) ||
+        if (!ground_make(name, keeper->dir.path, keeper->record_path, &keeper->ground, error) ||
             !world_make(&keeper->world, error) ||
             !manager_start(keeper->dir.path, keeper->ground, fd_steal(&keeper->world.log_fd),
                            &keeper->manager, error) ||
@@ -189,12 +189,12 @@ void keeper_leave(Keeper *keeper) {
 
         manager_stop(&keeper->manager, KEEPER_GRACE_USEC);
 
-        /* Somebody removed our directory and perhaps made it anew: what bears our name is theirs. */
-        if (!runtime_dir_is_current(&keeper->dir))
-                return;
-
-        if (ground_clear(keeper->record_path, NULL))
-                runtime_dir_remove(&keeper->dir);
+        /* Somebody removed our directory: what bears our name is ours as long as it was not made anew. */
+        if (runtime_dir_is_current(&keeper->dir)) {
+                if (ground_clear(keeper->record_path, NULL))
+                        runtime_dir_remove(&keeper->dir);
+        } else if (keeper->ground && access(keeper->dir.path, F_OK) < 0)
+                ground_remove(keeper->ground);
 }
 
 void keeper_clear(Keeper *keeper) {

@@ -23,7 +23,8 @@
 #include "keeper.h"
 
 static void main_report(int fd, const GError *error) {
-        g_autofree char *text = g_strdup_printf(HOLD_ERROR "%d %s", error->code, error->message);
+        int code = error->domain == MANAGER_ERROR ? error->code : MANAGER_ERROR_KEEPER;
+        g_autofree char *text = g_strdup_printf(HOLD_ERROR "%d %s", code, error->message);
 
         (void)send(fd, text, MIN(strlen(text), HOLD_MESSAGE_MAX), MSG_NOSIGNAL | MSG_DONTWAIT);
 }

@@ -18,6 +18,9 @@
 #include "../manager/identity.h"
 #include "cgroup.h"
 
+/* In a scope, which has nobody else to shelter. */
+#define SHELTER_KEEPER_GROUP "keeper"
+
 /* Forks between two readings of the group; each round moves all that were there. */
 #define SHELTER_ROUNDS_MAX 1000
 
@@ -151,6 +154,16 @@ bool shelter_take(const char *inner, int *ret_lock, GError **error) {
 
         *ret_lock = fd_steal(&lock);
         return true;
+}
+
+bool shelter_take_scope(const char *scope, GError **error) {
+        g_autofree char *leaf = g_build_filename(scope, SHELTER_KEEPER_GROUP, NULL);
+
+        if (mkdir(leaf, 0755) < 0 && errno != EEXIST) {
+                shelter_set_error(error, scope, errno);
+                return false;
+        }
+        return shelter_enable(scope, leaf, error);
 }
 
 static bool shelter_is_needed(const char *inner) {

@@ -8,6 +8,9 @@
 #include <glib.h>
 #include <stdbool.h>
 
+/* The same for a scope that is ours alone: nobody but the keeper is in it. */
+bool shelter_take_scope(const char *scope, GError **error);
+
 /* The lock returned keeps others from undoing it before a group of ours stands below. */
 bool shelter_take(const char *inner, int *ret_lock, GError **error);
 void shelter_return(const char *inner);

@@ -81,6 +81,15 @@ static bool read_directory(Caller *caller, const char *directory, GError **error
         return true;
 }
 
+static void read_groups(Caller *caller) {
+        int count = getgroups(0, NULL);
+
+        caller->gid = getegid();
+        caller->groups = g_new0(gid_t, MAX(count, 1));
+        count = getgroups(count, caller->groups);
+        caller->group_count = count > 0 ? (uint32_t)count : 0;
+}
+
 static void read_signals(Caller *caller) {
         struct sigaction action;
         sigset_t mask;
@@ -115,6 +124,7 @@ bool caller_read(Caller *caller, const char *directory, GError **error) {
         caller->umask = umask(0);
         (void)umask(caller->umask);
         caller->nice = getpriority(PRIO_PROCESS, 0);
+        read_groups(caller);
         read_signals(caller);
         for (int i = 0; i < GATE_RLIMITS; i++)
                 if (getrlimit((__rlimit_resource_t)i, &caller->rlimits[i]) < 0)
@@ -125,6 +135,7 @@ bool caller_read(Caller *caller, const char *directory, GError **error) {
 
 void caller_clear(Caller *caller) {
         g_clear_pointer(&caller->directory, g_free);
+        g_clear_pointer(&caller->groups, g_free);
 }
 
 char *caller_process_identity(pid_t pid) {

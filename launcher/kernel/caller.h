@@ -17,6 +17,9 @@ typedef struct {
         char *directory; /* absolute */
         dev_t directory_dev;
         ino_t directory_ino;
+        gid_t gid;
+        gid_t *groups; /* supplementary, as the kernel orders them */
+        uint32_t group_count;
         mode_t umask;
         int nice;
         uint64_t signal_mask, signal_ignored; /* bit n−1: signal n */

@@ -167,6 +167,15 @@ static int stdio_of(int fd) {
         return fcntl(fd, F_GETFD) >= 0 ? fd : -1;
 }
 
+/* The system manager would run it as root, whoever asks. */
+static void stay_the_caller(Run *run) {
+        if (run->door->kind != MANAGER_SYSTEM || geteuid() == 0 || run->spec->user)
+                return;
+        run->spec->user = g_strdup_printf("%u", (unsigned)geteuid());
+        if (!run->spec->group)
+                run->spec->group = g_strdup_printf("%u", (unsigned)getegid());
+}
+
 static bool launch(Run *run, GError **error) {
         LaunchSettings settings = {
                 .spec = run->spec,
@@ -191,6 +200,7 @@ static bool launch(Run *run, GError **error) {
                             "cannot set up the event loop");
                 return false;
         }
+        stay_the_caller(run);
         settings.event = run->event;
         settings.door = run->door;
         run->launch = launch_new(&settings, error);
