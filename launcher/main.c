@@ -18,14 +18,24 @@ static const struct {
         const char *help;
 } verbs[] = {
         { "run", verb_run, "run [OPTIONS] [--] COMMAND [ARG...]", "run one command under limits" },
+        { "--list-options", verb_list_options, NULL, NULL }, /* hidden: shell completions ask */
 };
 
 static int print_help(void) {
         printf("cordon runs commands inside systemd units with hard resource limits.\n\n");
         for (size_t i = 0; i < G_N_ELEMENTS(verbs); i++)
-                printf("  cordon %-44s %s\n", verbs[i].usage, verbs[i].help);
+                if (verbs[i].usage)
+                        printf("  cordon %-44s %s\n", verbs[i].usage, verbs[i].help);
         printf("  cordon %-44s %s\n", "--version", "print the version");
         printf("\nEvery verb answers --help.\n");
+        return 0;
+}
+
+/* Hidden, for shell completions: a verb a line, its help behind a tab. */
+static int list_verbs(void) {
+        for (size_t i = 0; i < G_N_ELEMENTS(verbs); i++)
+                if (verbs[i].usage)
+                        printf("%s\t%s\n", verbs[i].name, verbs[i].help);
         return 0;
 }
 
@@ -38,6 +48,8 @@ int main(int argc, char *argv[]) {
                 printf("cordon %s\n", CORDON_VERSION);
                 return 0;
         }
+        if (strcmp(word, "--list-verbs") == 0)
+                return list_verbs();
         for (size_t i = 0; i < G_N_ELEMENTS(verbs); i++)
                 if (strcmp(word, verbs[i].name) == 0)
                         return verbs[i].run(argv + 2);

@@ -5,3 +5,4 @@
  * status of the program. */
 
 int verb_run(char **argv);
+int verb_list_options(char **argv);
