@@ -31,9 +31,9 @@ static Glyph glyph_at(const char *text) {
 
         if (c == (gunichar)-1 || c == (gunichar)-2)
                 return glyph_escaped(text);
-        /* Bytes above ASCII that are one control character (C1, line separators, direction marks) are
-         * escaped byte by byte: a bidirectional override must not reorder a terminal line. */
-        if (!g_unichar_isprint(c) || g_unichar_type(c) == G_UNICODE_FORMAT)
+        /* Not printable are also C1 and direction marks: an override must not reorder a terminal line. Such a
+         * character is escaped byte by byte, because what is left of it is not UTF-8 any more. */
+        if (!g_unichar_isprint(c))
                 return glyph_escaped(text);
 
         glyph.taken = (size_t)(g_utf8_next_char(text) - text);

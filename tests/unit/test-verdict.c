@@ -50,7 +50,7 @@ static const Row rows[] = {
           "timeout limit hit: killed (SIGTERM) [timeout=1s]", "timeout=1s", CLD_KILLED, SIGTERM, ACT_TIMEOUT, 1000, 0, 1004,
           .no_wall = true },
         { "cpu-time limit hit: killed (SIGTERM) [limits: cpu-time=2000000]",
-          "cpu-time limit hit: killed (SIGTERM) after 1.1s, cpu 2.0s [cpu-time=2s]", "cpu-time=2s cpu=50%", CLD_KILLED, SIGTERM,
+          "cpu-time limit hit: killed (SIGTERM) after 1.1s, cpu 2.0s [cpu-time=2s]", "cpu-time=2s cpu=50% memory-high=64M", CLD_KILLED, SIGTERM,
           ACT_CPU_TIME, 1050, 0, 1100, .cpu = 2004 },
         { "fsize limit hit: killed (SIGXFSZ, core dumped) [limits: fsize=52428800]",
           "fsize limit hit: killed (SIGXFSZ, core dumped) after 0.1s [fsize=50M]", "fsize=50M", CLD_DUMPED, SIGXFSZ, _ACT_MAX,
@@ -109,6 +109,8 @@ static void tell(Facts *facts, const Row *row) {
         facts->memory_peak_bytes = row->peak;
         facts->cpu_usec = row->cpu * MS;
         facts->tasks_denied = row->denied;
+        facts->cpu_throttled = 1;      /* merely slowed down: */
+        facts->memory_high_events = 1; /* no explanation, never named */
 }
 
 static void test_rows(void) {
