@@ -360,7 +360,8 @@ static bool check(Launch *launch, GError **error) {
         if (!launch->cgroup)
                 return false;
         cgroup_watch_memory(launch->cgroup);
-        if (readback_check(limits_of(launch), launch->cgroup, pid, &launch->readback, error))
+        if (readback_check(limits_of(launch), launch->cgroup, gate_channel_hello(launch->gate),
+                           &launch->readback, error))
                 return true;
         if (!launch->settings.is_best_effort)
                 return false;

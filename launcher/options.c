@@ -78,6 +78,16 @@ static bool take_directory(Options *options, const char *value, GError **error) 
         return true;
 }
 
+static bool take_uid(Options *options, const char *value, GError **error) {
+        text_replace(&options->user, value);
+        return true;
+}
+
+static bool take_gid(Options *options, const char *value, GError **error) {
+        text_replace(&options->group, value);
+        return true;
+}
+
 static bool take_stdin(Options *options, const char *value, GError **error) {
         if (value[0] == '\0')
                 return usage_error(error, "--stdin: a file or \"null\" is needed");
@@ -148,6 +158,8 @@ static const OptionInfo table[] = {
         { "setenv",      'E', "VAR[=VALUE]", OPTION_GROUP_WORLD, take_variable, "set a variable, or pass the caller's" },
         { "clean-env",   0,  NULL,       OPTION_GROUP_WORLD,   take_clean_environment, "begin with an empty environment" },
         { "directory",   'C', "DIR",     OPTION_GROUP_WORLD,   take_directory,  "working directory" },
+        { "uid",         0,  "USER",     OPTION_GROUP_WORLD,   take_uid,        "run it as this user (name or number)" },
+        { "gid",         0,  "GROUP",    OPTION_GROUP_WORLD,   take_gid,        "run it as this group" },
         { "stdin",       0,  "FILE|null", OPTION_GROUP_WORLD,  take_stdin,      "standard input (default: the caller's)" },
         { "capture",     0,  NULL,       OPTION_GROUP_RECORD,  take_capture,    "stdout and stderr go into the record" },
         { "on-output",   0,  "truncate|kill", OPTION_GROUP_RECORD, take_on_output, "what the output limit does (default: truncate)" },
@@ -183,6 +195,8 @@ void options_clear(Options *options) {
         g_clear_pointer(&options->variables, g_ptr_array_unref);
         g_free(options->id);
         g_free(options->directory);
+        g_free(options->user);
+        g_free(options->group);
         g_free(options->input);
         g_free(options->record);
 }

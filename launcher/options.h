@@ -18,6 +18,7 @@ typedef struct {
         GHashTable *labels;   /* string → string; never NULL */
         GPtrArray *variables; /* of -E, in order: "NAME=value" or "NAME" */
         char *directory;
+        char *user, *group;
         char *input;  /* --stdin: a path, or "null"; NULL: the caller's */
         char *record; /* "-", "fd:N" or a path; NULL: none is wanted */
         bool is_clean_environment;

@@ -32,18 +32,15 @@ static Effective read_cgroup(Limit limit, uint64_t asked, Cgroup *cgroup) {
         return result;
 }
 
-static Effective read_rlimit(int resource, uint64_t asked, pid_t pid) {
-        Effective result = { .effective = LIMIT_INFINITY };
-        struct rlimit now;
+/* As the gate has it, and the program will: RLIM_INFINITY is what LIMIT_INFINITY is. */
+static Effective read_rlimit(const GateRlimit *now, uint64_t asked) {
+        G_STATIC_ASSERT(RLIM_INFINITY == LIMIT_INFINITY);
 
-        if (prlimit(pid, (__rlimit_resource_t)resource, NULL, &now) < 0)
-                return result;
-
-        result.is_known = true;
-        result.effective = now.rlim_cur == RLIM_INFINITY ? LIMIT_INFINITY : now.rlim_cur;
-        result.is_enforced = result.effective <= asked && now.rlim_max != RLIM_INFINITY &&
-                             now.rlim_max <= asked;
-        return result;
+        return (Effective){
+                .is_known = true,
+                .effective = now->soft,
+                .is_enforced = now->soft <= asked && now->hard <= asked,
+        };
 }
 
 static Effective read_cpus(const LimitSet *limits, Cgroup *cgroup) {
@@ -58,7 +55,8 @@ static Effective read_cpus(const LimitSet *limits, Cgroup *cgroup) {
         return result;
 }
 
-static Effective read_limit(const LimitSet *limits, Limit limit, Cgroup *cgroup, pid_t pid) {
+static Effective read_limit(const LimitSet *limits, Limit limit, Cgroup *cgroup,
+                            const GateHello *hello) {
         const LimitInfo *info = limit_info(limit);
         uint64_t asked = limits->value[limit];
 
@@ -68,7 +66,7 @@ static Effective read_limit(const LimitSet *limits, Limit limit, Cgroup *cgroup,
         case LIMIT_READBACK_CGROUP:
                 return read_cgroup(limit, asked, cgroup);
         case LIMIT_READBACK_RLIMIT:
-                return read_rlimit(info->readback_number, asked, pid);
+                return read_rlimit(&hello->rlimits[info->readback_number], asked);
         case LIMIT_READBACK_MANAGER: /* the manager's part is a backstop; the limit is kept by us */
         case LIMIT_READBACK_NONE:
                 break;
@@ -95,8 +93,8 @@ static void complain(Limit limit, const Effective *now, GError **error) {
                         info->key, info->property);
 }
 
-bool readback_check(const LimitSet *limits, Cgroup *cgroup, pid_t pid, Readback *ret_readback,
-                    GError **error) {
+bool readback_check(const LimitSet *limits, Cgroup *cgroup, const GateHello *hello,
+                    Readback *ret_readback, GError **error) {
         bool all = true;
 
         *ret_readback = (Readback){ 0 };
@@ -105,7 +103,7 @@ bool readback_check(const LimitSet *limits, Cgroup *cgroup, pid_t pid, Readback 
 
                 if (!limit_set_is_limited(limits, (Limit)i))
                         continue;
-                *now = read_limit(limits, (Limit)i, cgroup, pid);
+                *now = read_limit(limits, (Limit)i, cgroup, hello);
                 if (now->is_enforced)
                         continue;
                 if (all)

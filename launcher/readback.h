@@ -6,8 +6,8 @@
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 
+#include "launcher/gate/protocol.h"
 #include "launcher/kernel/cgroup.h"
 #include "units/limit.h"
 
@@ -23,5 +23,5 @@ typedef struct {
 
 /* Reads every limit that was asked. False when one is not in force; the message names it, why, and what would help.
  * ret_readback is filled either way, so that --best-effort can go on and report. */
-bool readback_check(const LimitSet *limits, Cgroup *cgroup, pid_t pid, Readback *ret_readback,
-                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
+bool readback_check(const LimitSet *limits, Cgroup *cgroup, const GateHello *hello,
+                    Readback *ret_readback, GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -239,6 +239,15 @@ static void read_namespaces(uint64_t namespaces[_GATE_NS_MAX]) {
                 namespaces[i] = stat(paths[i], &st) == 0 ? st.st_ino : 0;
 }
 
+/* Read here because nobody outside may: asking for another user's needs a capability. */
+static void read_rlimits(GateRlimit rlimits[GATE_RLIMITS]) {
+        struct rlimit now;
+
+        for (int i = 0; i < GATE_RLIMITS; i++)
+                if (getrlimit((__rlimit_resource_t)i, &now) == 0)
+                        rlimits[i] = (GateRlimit){ .soft = now.rlim_cur, .hard = now.rlim_max };
+}
+
 /* Says hello with a pidfd of ourselves: it stays the program's after the exec, also across pid namespaces. */
 static bool say_hello(int channel, uint32_t unapplied) {
         GateHello hello = { .type = GATE_HELLO, .unapplied = unapplied };
@@ -258,6 +267,7 @@ static bool say_hello(int channel, uint32_t unapplied) {
         if (pidfd < 0)
                 return false;
         read_namespaces(hello.namespaces);
+        read_rlimits(hello.rlimits);
         memcpy(CMSG_DATA(&control.header), &pidfd, sizeof pidfd);
 
         ssize_t n = sendmsg(channel, &message, MSG_NOSIGNAL);

@@ -27,6 +27,10 @@
 #define GATE_UNAPPLIED_GROUPS (1U << 2)
 
 typedef struct {
+        uint64_t soft, hard;
+} GateRlimit;
+
+typedef struct {
         uint32_t version;
         uint32_t argc;
         uint32_t envc;
@@ -40,9 +44,7 @@ typedef struct {
         uint64_t signal_mask;
         uint64_t signal_ignored; /* bit n−1: signal n */
         uint64_t directory_dev, directory_ino;
-        struct {
-                uint64_t soft, hard;
-        } rlimits[GATE_RLIMITS];
+        GateRlimit rlimits[GATE_RLIMITS];
         /* group_count gid_t follow, then strings_size bytes: directory, argc arguments, envc variables, each with its
          * NUL */
 } GateRequest;
@@ -63,6 +65,7 @@ typedef enum {
 typedef struct {
         uint32_t type; /* GATE_HELLO */
         uint32_t unapplied;
+        GateRlimit rlimits[GATE_RLIMITS];  /* as the program will have them */
         uint64_t namespaces[_GATE_NS_MAX]; /* inode of /proc/self/ns/…; 0: cannot be seen */
 } GateHello;
 

@@ -18,6 +18,7 @@ typedef struct {
 static const Word launcher_words[] = {
         { LAUNCHER_ERROR_USAGE, "usage" },
         { LAUNCHER_ERROR_DIRECTORY, "directory" },
+        { LAUNCHER_ERROR_ACCOUNT, "no-such-account" },
         { LAUNCHER_ERROR_NAMESPACE, "namespace" },
         { LAUNCHER_ERROR_UNENFORCEABLE, "unenforceable" },
         { LAUNCHER_ERROR_GATE, "gate" },

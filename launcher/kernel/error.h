@@ -8,6 +8,7 @@
 typedef enum {
         LAUNCHER_ERROR_USAGE,         /* an option or operand that is none */
         LAUNCHER_ERROR_DIRECTORY,     /* the working directory cannot be used */
+        LAUNCHER_ERROR_ACCOUNT,       /* a user or group that does not exist */
         LAUNCHER_ERROR_NAMESPACE,     /* the caller lives in other namespaces than the manager */
         LAUNCHER_ERROR_UNENFORCEABLE, /* a limit that was asked for is not in force */
         LAUNCHER_ERROR_GATE,          /* the gate did not start or did not speak */

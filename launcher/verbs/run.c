@@ -7,15 +7,16 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "launcher/deadline.h"
 #include "launcher/kernel/error.h"
 #include "launcher/launch.h"
 #include "launcher/options.h"
+#include "launcher/plan.h"
 #include "launcher/record.h"
-#include "units/name.h"
+#include "launcher/request.h"
+#include "units/compose.h"
 #include "units/text.h"
 #include "verbs.h"
 
@@ -51,46 +52,6 @@ static void run_clear(Run *run) {
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Run, run_clear)
 
-static char *made_up_id(void) {
-        uint64_t random = 0;
-
-        while (getrandom(&random, sizeof random, 0) != sizeof random)
-                ;
-        return name_id_from_random(random);
-}
-
-/* -E NAME=VALUE sets, -E NAME passes the caller's on (which only matters with --clean-env). */
-static char **make_environment(const Options *options) {
-        char **environment = options->is_clean_environment ? g_new0(char *, 1)
-                                                           : caller_environment(environ);
-
-        for (guint i = 0; i < options->variables->len; i++) {
-                const char *variable = g_ptr_array_index(options->variables, i);
-                const char *equals = strchr(variable, '=');
-                g_autofree char *name = equals ? g_strndup(variable, (gsize)(equals - variable))
-                                               : g_strdup(variable);
-                const char *value = equals ? equals + 1 : g_environ_getenv(environ, name);
-
-                if (value)
-                        environment = g_environ_setenv(environment, name, value, TRUE);
-        }
-        return environment;
-}
-
-static void fill_spec(Run *run) {
-        Options *options = &run->options;
-        Spec *spec = run->spec;
-
-        spec->id = options->id ? g_strdup(options->id) : made_up_id();
-        spec->command = g_strdupv(options->command);
-        spec->environment = make_environment(options);
-        spec->labels = g_hash_table_ref(options->labels);
-        limit_set_copy(&options->limits, &spec->limits);
-        limit_set_apply_defaults(&spec->limits);
-        if (options->is_capture)
-                limit_set_apply_capture_default(&spec->limits);
-}
-
 static bool choose_manager(Options *options, GError **error) {
         const char *word = g_getenv("CORDON_MANAGER");
 
@@ -121,14 +82,15 @@ static bool open_input(Run *run, GError **error) {
 static bool prepare(Run *run, char **argv, GError **error) {
         bool parsed = options_parse(&run->options, argv, error);
 
-        fill_spec(run);
+        run->spec = request_spec(&run->options, environ);
         if (!parsed || run->options.is_help)
                 return parsed;
         if (run->options.command[0] == NULL) {
                 g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_USAGE, "no command given");
                 return false;
         }
-        return choose_manager(&run->options, error) && open_input(run, error) &&
+        return choose_manager(&run->options, error) &&
+               request_complete(&run->options, run->spec, error) && open_input(run, error) &&
                caller_read(&run->caller, run->options.directory, error);
 }
 
@@ -243,6 +205,27 @@ static bool write_record(const Run *run, const RecordSource *source) {
         return written;
 }
 
+static void print_details(const RecordSource *source, uint32_t unapplied) {
+        static const struct {
+                uint32_t bit;
+                const char *words;
+        } missing[] = {
+                { GATE_UNAPPLIED_NICE, "the caller's nice level" },
+                { GATE_UNAPPLIED_RLIMIT,
+                  "a hard limit of the caller's, higher than the manager's" },
+                { GATE_UNAPPLIED_GROUPS, "the caller's groups" },
+        };
+
+        fprintf(stderr, "cordon: %s: %s manager, systemd %s\n", source->spec->id,
+                source->manager ?: "no", source->manager_version ?: "unknown");
+        for (size_t i = 0; i < G_N_ELEMENTS(missing); i++)
+                if (unapplied & missing[i].bit)
+                        fprintf(stderr, "cordon: not passed on: %s\n", missing[i].words);
+        for (guint i = 0; i < source->verdict->evidence->len; i++)
+                fprintf(stderr, "cordon: evidence: %s\n",
+                        (const char *)g_ptr_array_index(source->verdict->evidence, i));
+}
+
 static int report(Run *run) {
         const Facts *facts = run->launch ? launch_facts(run->launch) : &run->refused;
         g_auto(Verdict) verdict = { 0 };
@@ -263,6 +246,8 @@ static int report(Run *run) {
 
         if (words && !run->options.is_quiet)
                 fprintf(stderr, "cordon: %s\n", words);
+        if (run->options.is_verbose)
+                print_details(&source, run->launch ? launch_unapplied(run->launch) : 0);
         if (run->options.record && !write_record(run, &source))
                 return STATUS_FAILURE;
         return verdict_exit_status(&verdict, facts);
@@ -280,8 +265,24 @@ static void refuse(Run *run, const GError *error) {
         }
 }
 
+/* The same composition as in earnest; only the launch is missing. */
+static int print_plan(const Run *run) {
+        ComposeContext context = { .gate_path = "cordon-gate",
+                                   .owner = "0:0",
+                                   .gate_fd = STDIN_FILENO };
+        g_autoptr(PropertyList) slice = NULL;
+        g_autoptr(PropertyList) unit = NULL;
+
+        compose(run->spec, &context, &slice, &unit);
+
+        g_autofree char *text = run->options.is_json ? plan_to_json(run->spec, slice, unit)
+                                                     : plan_to_text(run->spec, slice, unit);
+
+        return fputs(text, stdout) >= 0 && fflush(stdout) == 0 ? 0 : STATUS_FAILURE;
+}
+
 int verb_run(char **argv) {
-        g_auto(Run) run = { .input_fd = -1, .spec = spec_new() };
+        g_auto(Run) run = { .input_fd = -1 };
         g_autoptr(GError) error = NULL;
 
         options_init(&run.options);
@@ -294,6 +295,8 @@ int verb_run(char **argv) {
                 options_print_help(stdout, USAGE);
                 return 0;
         }
+        if (run.options.is_dry_run)
+                return print_plan(&run);
         if (!launch(&run, &error))
                 refuse(&run, error);
         return report(&run);

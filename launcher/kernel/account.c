@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The manager would find out too, but only after it has made the unit, and it says so with a number. */
+
+#include "account.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdint.h>
+
+#include "error.h"
+
+static bool number_of(const char *text, uint32_t *ret_number) {
+        guint64 number = 0;
+
+        if (!g_ascii_string_to_unsigned(text, 10, 0, UINT32_MAX - 1, &number, NULL))
+                return false;
+        *ret_number = (uint32_t)number;
+        return true;
+}
+
+bool account_find(const char *user, Account *ret_account, GError **error) {
+        uint32_t uid = 0;
+        const struct passwd *entry = number_of(user, &uid) ? getpwuid(uid) : getpwnam(user);
+
+        if (!entry) {
+                g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_ACCOUNT,
+                            "--uid: there is no user \"%s\"", user);
+                return false;
+        }
+        *ret_account = (Account){
+                .name = g_strdup(entry->pw_name),
+                .home = g_strdup(entry->pw_dir),
+                .shell = g_strdup(entry->pw_shell),
+        };
+        return true;
+}
+
+void account_clear(Account *account) {
+        g_clear_pointer(&account->name, g_free);
+        g_clear_pointer(&account->home, g_free);
+        g_clear_pointer(&account->shell, g_free);
+}
+
+bool account_check_group(const char *group, GError **error) {
+        uint32_t gid = 0;
+
+        if (number_of(group, &gid) ? getgrgid(gid) != NULL : getgrnam(group) != NULL)
+                return true;
+        g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_ACCOUNT,
+                    "--gid: there is no group \"%s\"", group);
+        return false;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Users and groups by name or number, as --uid and --gid take them. */
+
+#include <glib.h>
+#include <stdbool.h>
+
+typedef struct {
+        char *name;
+        char *home;
+        char *shell;
+} Account;
+
+void account_clear(Account *account);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Account, account_clear)
+
+bool account_find(const char *user, Account *ret_account, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+bool account_check_group(const char *group, GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The bus and unit files spell some properties differently (microseconds, rlimits in halves, CPU quota, CPU bitmaps);
+ * the table below turns the one into the other, so that systemd-run and systemctl take what we print. */
+
+#include "plan.h"
+
+#include <cjson/cJSON.h>
+#include <string.h>
+
+#include "units/name.h"
+
+/* Ours alone, or said by systemd-run's own options. */
+static const char *const left_out[] = {
+        "Description",    "ExecStart",     "StandardInputFileDescriptor",
+        "StandardOutput", "StandardError", "Slice",
+};
+
+static bool is_left_out(const char *name) {
+        for (size_t i = 0; i < G_N_ELEMENTS(left_out); i++)
+                if (strcmp(left_out[i], name) == 0)
+                        return true;
+        return false;
+}
+
+static char *number_text(uint64_t number) {
+        return number == UINT64_MAX ? g_strdup("infinity")
+                                    : g_strdup_printf("%" G_GUINT64_FORMAT, number);
+}
+
+/* RuntimeMaxUSec=30000000 → RuntimeMaxSec=30000000us */
+static char *time_setting(const char *name, uint64_t usec) {
+        g_autofree char *stem = g_strndup(name, strlen(name) - strlen("USec"));
+        g_autofree char *number = number_text(usec);
+
+        return g_strdup_printf("%sSec=%s%s", stem, number, usec == UINT64_MAX ? "" : "us");
+}
+
+/* LimitNOFILE and LimitNOFILESoft → LimitNOFILE=soft:hard */
+static char *rlimit_setting(const PropertyList *list, const Property *hard) {
+        g_autofree char *soft_name = g_strconcat(hard->name, "Soft", NULL);
+        const Property *soft = property_list_find(list, soft_name);
+        g_autofree char *hard_text = number_text(g_variant_get_uint64(hard->value));
+        g_autofree char *soft_text = soft ? number_text(g_variant_get_uint64(soft->value))
+                                          : g_strdup(hard_text);
+
+        return g_strdup_printf("%s=%s:%s", hard->name, soft_text, hard_text);
+}
+
+static char *cpus_setting(const Property *property) {
+        gsize size = 0;
+        const uint8_t *bytes = g_variant_get_fixed_array(property->value, &size, 1);
+        g_autofree char *list = cpu_list_format(
+                &(CpuList){ .bytes = (uint8_t *)bytes, .size = size });
+
+        return g_strdup_printf("%s=%s", property->name, list);
+}
+
+static char *plain_setting(const Property *property) {
+        g_autoptr(PropertyList) one = property_list_new();
+
+        property_list_set(one, property->name, property->value);
+        return g_strchomp(property_list_to_text(one));
+}
+
+/* NULL: said by another one. */
+static char *setting(const PropertyList *list, const Property *property) {
+        const char *name = property->name;
+
+        if (is_left_out(name) ||
+            (g_str_has_prefix(name, "Limit") && g_str_has_suffix(name, "Soft")))
+                return NULL;
+        if (strcmp(name, "CPUQuotaPerSecUSec") == 0)
+                return g_strdup_printf("CPUQuota=%" G_GUINT64_FORMAT "%%",
+                                       g_variant_get_uint64(property->value) / 10000);
+        if (g_str_has_suffix(name, "USec"))
+                return time_setting(name, g_variant_get_uint64(property->value));
+        if (g_str_has_prefix(name, "Limit"))
+                return rlimit_setting(list, property);
+        if (strcmp(name, "AllowedCPUs") == 0)
+                return cpus_setting(property);
+        return plain_setting(property);
+}
+
+static void append_settings(GString *text, const PropertyList *list, const char *before) {
+        for (size_t i = 0; i < property_list_length(list); i++) {
+                g_autofree char *one = setting(list, property_list_at(list, i));
+                g_autofree char *quoted = one ? g_shell_quote(one) : NULL;
+
+                if (quoted)
+                        g_string_append_printf(text, " \\\n    %s%s", before, quoted);
+        }
+}
+
+char *plan_to_text(const Spec *spec, const PropertyList *slice, const PropertyList *unit) {
+        g_autofree char *slice_name = name_slice(spec->id);
+        g_autofree char *unit_name = name_service(spec->id);
+        g_autofree char *slice_quoted = g_shell_quote(slice_name);
+        g_autofree char *unit_quoted = g_shell_quote(unit_name);
+        GString *text = g_string_new("# the slice: limits of the whole tree\n");
+
+        g_string_append_printf(text, "systemctl set-property --runtime %s", slice_quoted);
+        append_settings(text, slice, "");
+        g_string_append_printf(
+                text,
+                "\n# the program inside it\nsystemd-run --wait --pipe --same-dir --unit=%s --slice=%s",
+                unit_quoted, slice_quoted);
+        append_settings(text, unit, "-p ");
+        g_string_append(text, " \\\n    --");
+        for (char **argument = spec->command; *argument; argument++) {
+                g_autofree char *quoted = g_shell_quote(*argument);
+
+                g_string_append_printf(text, " %s", quoted);
+        }
+        g_string_append_c(text, '\n');
+        return g_string_free(text, FALSE);
+}
+
+static cJSON *properties_to_json(const PropertyList *list) {
+        cJSON *object = cJSON_CreateObject();
+
+        for (size_t i = 0; i < property_list_length(list); i++) {
+                const Property *property = property_list_at(list, i);
+                g_autofree char *text = plain_setting(property);
+
+                cJSON_AddStringToObject(object, property->name, strchr(text, '=') + 1);
+        }
+        return object;
+}
+
+char *plan_to_json(const Spec *spec, const PropertyList *slice, const PropertyList *unit) {
+        cJSON *plan = cJSON_CreateObject();
+        g_autofree char *slice_name = name_slice(spec->id);
+        g_autofree char *unit_name = name_service(spec->id);
+        cJSON *units[] = { cJSON_AddObjectToObject(plan, "slice"),
+                           cJSON_AddObjectToObject(plan, "unit") };
+        char *text, *copy;
+
+        cJSON_AddStringToObject(units[0], "name", slice_name);
+        cJSON_AddItemToObject(units[0], "properties", properties_to_json(slice));
+        cJSON_AddStringToObject(units[1], "name", unit_name);
+        cJSON_AddItemToObject(units[1], "properties", properties_to_json(unit));
+        text = cJSON_Print(plan);
+        copy = g_strconcat(text, "\n", NULL);
+        cJSON_free(text);
+        cJSON_Delete(plan);
+        return copy;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What --dry-run prints: every property that would be asked of the manager, as a command line that a person can paste,
+ * or as JSON. The gate and its descriptors are left out of the command line: systemd-run starts the program itself. */
+
+#include <glib.h>
+
+#include "units/property.h"
+#include "units/spec.h"
+
+char *plan_to_text(const Spec *spec, const PropertyList *slice, const PropertyList *unit);
+char *plan_to_json(const Spec *spec, const PropertyList *slice, const PropertyList *unit);

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The environment is the caller's, less what describes the caller's own unit, plus what -E says; with --uid it says
+ * whose it is now, as a login would. */
+
+#include "request.h"
+
+#include <string.h>
+#include <sys/random.h>
+
+#include "launcher/kernel/account.h"
+#include "launcher/kernel/caller.h"
+#include "units/name.h"
+
+static char *made_up_id(void) {
+        uint64_t random = 0;
+
+        while (getrandom(&random, sizeof random, 0) != sizeof random)
+                ;
+        return name_id_from_random(random);
+}
+
+static char *variable_name(const char *variable) {
+        const char *equals = strchr(variable, '=');
+
+        return equals ? g_strndup(variable, (gsize)(equals - variable)) : g_strdup(variable);
+}
+
+/* -E NAME=VALUE sets, -E NAME passes the caller's on (which only matters with --clean-env). */
+static char **make_environment(const Options *options, char *const *callers) {
+        char **environment = options->is_clean_environment ? g_new0(char *, 1)
+                                                           : caller_environment(callers);
+
+        for (guint i = 0; i < options->variables->len; i++) {
+                const char *variable = g_ptr_array_index(options->variables, i);
+                g_autofree char *name = variable_name(variable);
+                const char *value = variable[strlen(name)] == '='
+                                            ? variable + strlen(name) + 1
+                                            : g_environ_getenv((char **)callers, name);
+
+                if (value)
+                        environment = g_environ_setenv(environment, name, value, TRUE);
+        }
+        return environment;
+}
+
+Spec *request_spec(const Options *options, char *const *environment) {
+        Spec *spec = spec_new();
+
+        spec->id = options->id ? g_strdup(options->id) : made_up_id();
+        spec->command = g_strdupv(options->command);
+        spec->environment = make_environment(options, environment);
+        spec->labels = g_hash_table_ref(options->labels);
+        limit_set_copy(&options->limits, &spec->limits);
+        limit_set_apply_defaults(&spec->limits);
+        if (options->is_capture)
+                limit_set_apply_capture_default(&spec->limits);
+        return spec;
+}
+
+static bool is_asked(const Options *options, const char *name) {
+        for (guint i = 0; i < options->variables->len; i++) {
+                g_autofree char *asked = variable_name(g_ptr_array_index(options->variables, i));
+
+                if (strcmp(asked, name) == 0)
+                        return true;
+        }
+        return false;
+}
+
+static void describe_account(const Options *options, Spec *spec, const Account *account) {
+        const struct {
+                const char *name, *value;
+        } variables[] = {
+                { "HOME", account->home },
+                { "LOGNAME", account->name },
+                { "SHELL", account->shell },
+                { "USER", account->name },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(variables); i++)
+                if (!is_asked(options, variables[i].name))
+                        spec->environment = g_environ_setenv(spec->environment, variables[i].name,
+                                                             variables[i].value, TRUE);
+}
+
+bool request_complete(const Options *options, Spec *spec, GError **error) {
+        g_auto(Account) account = { 0 };
+
+        if (options->user) {
+                if (!account_find(options->user, &account, error))
+                        return false;
+                describe_account(options, spec, &account);
+        }
+        if (options->group && !account_check_group(options->group, error))
+                return false;
+
+        spec->user = g_strdup(options->user);
+        spec->group = g_strdup(options->group);
+        return true;
+}
