@@ -55,7 +55,8 @@ int main(int argc, char *argv[]) {
                         return verbs[i].run(argv + 2);
 
         if (argc > 1)
-                fprintf(stderr, "cordon: unknown verb \"%s\"; see cordon --help\n", word);
+                fprintf(stderr, "cordon: unknown %s \"%s\"; see cordon --help\n",
+                        word[0] == '-' ? "option" : "verb", word);
         else
                 fprintf(stderr, "cordon: no verb given; see cordon --help\n");
         return STATUS_FAILURE;

@@ -43,10 +43,8 @@ static bool take_private(Options *options, const char *value, GError **error) {
 }
 
 static bool take_id(Options *options, const char *value, GError **error) {
-        if (!name_id_check(value, error)) {
-                g_prefix_error(error, "--id: ");
+        if (!name_id_check(value, error))
                 return false;
-        }
         text_replace(&options->id, value);
         return true;
 }
@@ -165,8 +163,8 @@ static const OptionInfo table[] = {
         { "on-output",   0,  "truncate|kill", OPTION_GROUP_RECORD, take_on_output, "what the output limit does (default: truncate)" },
         { "record",      0,  "FILE|-|fd:N", OPTION_GROUP_RECORD, take_record,   "write the record there" },
         { "json",        0,  NULL,       OPTION_GROUP_RECORD,  take_json,       "the same as --capture --record -" },
-        { "best-effort", 0,  NULL,       OPTION_GROUP_RECORD,  take_best_effort, "report a limit that cannot be enforced, do not refuse" },
-        { "dry-run",     0,  NULL,       OPTION_GROUP_RECORD,  take_dry_run,    "print what would be asked of the manager; ask nothing" },
+        { "best-effort", 0,  NULL,       OPTION_GROUP_RECORD,  take_best_effort, "report a limit that cannot hold" },
+        { "dry-run",     0,  NULL,       OPTION_GROUP_RECORD,  take_dry_run,    "print what would be asked, ask nothing" },
         { "quiet",       'q', NULL,      OPTION_GROUP_GENERAL, take_quiet,      "no words on stderr" },
         { "verbose",     'v', NULL,      OPTION_GROUP_GENERAL, take_verbose,    "more words on stderr" },
         { "help",        'h', NULL,      OPTION_GROUP_GENERAL, take_help,       "this text" },
@@ -175,7 +173,7 @@ static const OptionInfo table[] = {
 
 static const char *const group_titles[_OPTION_GROUP_MAX] = {
         [OPTION_GROUP_MANAGER] =
-                "Manager (default: system if root and booted with systemd, else user, else private)",
+                "Manager (default: system for root where booted, else user, else private)",
         [OPTION_GROUP_LIMITS] = "Limits",
         [OPTION_GROUP_WORLD] = "The program's world",
         [OPTION_GROUP_RECORD] = "Record",

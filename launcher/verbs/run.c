@@ -17,6 +17,7 @@
 #include "launcher/record.h"
 #include "launcher/request.h"
 #include "units/compose.h"
+#include "units/error.h"
 #include "units/text.h"
 #include "verbs.h"
 
@@ -253,16 +254,19 @@ static int report(Run *run) {
         return verdict_exit_status(&verdict, facts);
 }
 
+static bool is_mistake_in_options(const GError *error) {
+        return error->domain == UNITS_ERROR ||
+               g_error_matches(error, LAUNCHER_ERROR, LAUNCHER_ERROR_USAGE);
+}
+
 static void refuse(Run *run, const GError *error) {
+        const char *help = is_mistake_in_options(error) ? "; see cordon run --help" : "";
+        g_autofree char *message = g_strconcat(error->message, help, NULL);
+
         g_clear_pointer(&run->launch, launch_free);
         run->refused.stage = STAGE_REFUSED;
         text_replace(&run->refused.refusal_code, launcher_error_word(error));
-        text_replace(&run->refused.refusal_message, error->message);
-        if (g_error_matches(error, LAUNCHER_ERROR, LAUNCHER_ERROR_USAGE)) {
-                g_free(run->refused.refusal_message);
-                run->refused.refusal_message = g_strdup_printf("%s; see cordon run --help",
-                                                               error->message);
-        }
+        text_replace(&run->refused.refusal_message, message);
 }
 
 /* The same composition as in earnest; only the launch is missing. */
