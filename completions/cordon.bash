@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# bash completion for cordon. What there is to complete, the program itself says.
+
+# COMP_WORDS is split at = and : too; joins what stands together on the line again.
+# Fills the caller's words, their first places in COMP_WORDS (starts), and at.
+_cordon_words() {
+    local rest=$COMP_LINE word i
+    words=() starts=() at=0
+    for i in "${!COMP_WORDS[@]}"; do
+        word=${COMP_WORDS[i]}
+        if ((i == 0)) || [[ $rest == [[:space:]]* ]]; then
+            words+=("") starts+=("$i")
+        fi
+        rest=${rest#"${rest%%[![:space:]]*}"}
+        rest=${rest#"$word"}
+        words[${#words[@]} - 1]+=$word
+        ((i != COMP_CWORD)) || at=$((${#words[@]} - 1))
+    done
+}
+
+# _cordon_value NAMES CURRENT: what a value named "truncate|kill" or "FILE|-|fd:N" can be.
+_cordon_value() {
+    local name names
+    IFS='|' read -ra names <<<"$1"
+    for name in "${names[@]}"; do
+        case $name in
+        FILE | DIR)
+            compopt -o filenames
+            [[ $name == DIR ]] && mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -d -- "$2")
+            [[ $name == FILE ]] && mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$2")
+            ;;
+        *[A-Z]*) ;;
+        "$2"*) COMPREPLY+=("$name") ;;
+        esac
+    done
+}
+
+# _cordon_command INDEX CURRENT: the program and its own arguments, from COMP_WORDS[INDEX] on.
+_cordon_command() {
+    if declare -F _comp_command_offset >/dev/null; then
+        _comp_command_offset "$1"
+    elif declare -F _command_offset >/dev/null; then
+        _command_offset "$1"
+    elif ((COMP_CWORD == $1)); then
+        mapfile -t COMPREPLY < <(compgen -c -- "$2")
+    else
+        compopt -o filenames
+        mapfile -t COMPREPLY < <(compgen -f -- "$2")
+    fi
+}
+
+_cordon() {
+    local words starts at current i option value
+    local -A values=()
+    COMPREPLY=()
+    _cordon_words
+    current=${words[at]}
+
+    if ((at == 1)); then
+        mapfile -t COMPREPLY < <(compgen -W "$("${words[0]}" --list-verbs 2>/dev/null | cut -f1)
+            --help --version" -- "$current")
+        return
+    fi
+    while IFS=$'\t' read -r option _ value; do
+        values[$option]=$value
+    done < <("${words[0]}" --list-options "${words[1]}" 2>/dev/null)
+
+    for ((i = 2; i < at; i++)); do
+        option=${words[i]}
+        case $option in
+        --) _cordon_command "${starts[i + 1]}" "$current" && return ;;
+        -*)
+            [[ -n ${values[$option]-} ]] || continue
+            if ((++i == at)); then
+                _cordon_value "${values[$option]}" "$current"
+                return
+            fi
+            ;;
+        *) _cordon_command "${starts[i]}" "$current" && return ;;
+        esac
+    done
+
+    case $current in
+    --*=*) _cordon_value "${values[${current%%=*}]-}" "${current#*=}" ;;
+    -*) mapfile -t COMPREPLY < <(compgen -W "${!values[*]}" -- "$current") ;;
+    *) _cordon_command "${starts[at]}" "$current" ;;
+    esac
+}
+
+complete -F _cordon cordon
