@@ -402,10 +402,10 @@ static void go(Launch *launch) {
 }
 
 static void refuse_gate(Launch *launch) {
-        const UnitState *state = unit_watch_state(launch->watch);
+        const UnitSnapshot *snapshot = &unit_watch_state(launch->watch)->snapshot;
         g_autofree char *message = g_strdup_printf(
-                "the gate ended before the program could be started (unit result: %s)",
-                state->snapshot.result ?: "unknown");
+                "the gate ended before the program could be started (unit result %s, status %d)",
+                snapshot->result ?: "unknown", snapshot->exec_main_status);
 
         refuse(launch, "gate", message);
 }

@@ -124,6 +124,13 @@ static void set_bitmap(PropertyList *list, const char *name, const CpuList *cpus
                                                     1));
 }
 
+/* The deadline is ours, from "go" on; the manager counts from when the gate is up. It must not be the first to act. */
+#define BACKSTOP_SLACK_USEC USEC_PER_SEC
+
+static void set_backstop(PropertyList *list, const char *name, uint64_t usec) {
+        property_list_set_uint64(list, name, usec + BACKSTOP_SLACK_USEC);
+}
+
 static void set_limit(PropertyList *list, const LimitSet *set, Limit limit) {
         const LimitInfo *info = limit_info(limit);
         uint64_t value = set->value[limit];
@@ -133,6 +140,9 @@ static void set_limit(PropertyList *list, const LimitSet *set, Limit limit) {
                 return;
         case LIMIT_ENCODING_NUMBER:
                 property_list_set_uint64(list, info->property, value);
+                return;
+        case LIMIT_ENCODING_BACKSTOP:
+                set_backstop(list, info->property, value);
                 return;
         case LIMIT_ENCODING_RLIMIT:
                 set_rlimit(list, info->property, value, value);
@@ -175,11 +185,11 @@ static PropertyList *compose_slice(const Spec *spec, const ComposeContext *conte
         return g_steal_pointer(&slice);
 }
 
+/* Only the program's name: arguments may be nobody's business, and everybody can read a Description. */
 static void set_description(PropertyList *unit, const Spec *spec) {
-        g_autofree char *prefix = g_strdup_printf("cordon %s: ", spec->id);
-        g_autofree char *command = text_command(spec->command,
-                                                DESCRIPTION_MAX - MIN(strlen(prefix), 40));
-        g_autofree char *description = g_strconcat(prefix, command, NULL);
+        char *const name[] = { spec->command[0], NULL };
+        g_autofree char *command = text_command(name, DESCRIPTION_MAX);
+        g_autofree char *description = g_strdup_printf("cordon %s: %s", spec->id, command);
 
         property_list_set_string(unit, "Description", description);
 }

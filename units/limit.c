@@ -39,7 +39,7 @@
 static const LimitInfo limits[] = {
         [LIMIT_TIMEOUT] = {
                 .key = "timeout", .unit = LIMIT_UNIT_USEC, .value_name = "TIME",
-                .carrier = LIMIT_ON_UNIT, .encoding = LIMIT_ENCODING_NUMBER, .property = "RuntimeMaxUSec",
+                .carrier = LIMIT_ON_UNIT, .encoding = LIMIT_ENCODING_BACKSTOP, .property = "RuntimeMaxUSec",
                 .min = MSEC, .max = USEC_MAX,
                 .readback = LIMIT_READBACK_MANAGER, .readback_name = "RuntimeMaxUSec",
                 .help = "end it after this much wall-clock time",

@@ -56,6 +56,7 @@ typedef enum {
 typedef enum {
         LIMIT_ENCODING_NONE,        /* no property: kept by us alone */
         LIMIT_ENCODING_NUMBER,      /* one property, the number as it is */
+        LIMIT_ENCODING_BACKSTOP,    /* one, a little later than the number: we act first */
         LIMIT_ENCODING_RLIMIT,      /* two: hard and soft, both the number */
         LIMIT_ENCODING_CPU_SECONDS, /* an rlimit in whole seconds, past the number: a backstop */
         LIMIT_ENCODING_STOP,        /* stop timeout, or for 0 the signal that leaves no choice */

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -184,17 +183,26 @@ static bool apply_rlimit(int resource, rlim_t soft, rlim_t hard) {
         return false;
 }
 
+/* On the heap: there may be 65536 of them, and the stack may be the program's small one. */
+static bool groups_are(const gid_t *wanted, uint32_t count) {
+        int now_count = getgroups(0, NULL);
+        gid_t *now = now_count == (int)count ? calloc(count + 1, sizeof(gid_t)) : NULL;
+        bool same = now && getgroups(now_count, now) == now_count &&
+                    memcmp(now, wanted, count * sizeof(gid_t)) == 0;
+
+        free(now);
+        return same;
+}
+
 /* Only where they differ: without privileges the kernel lets nobody set what is already so. */
 static bool apply_groups(const GateRequest *request) {
         const gid_t *wanted = (const gid_t *)(request + 1);
-        gid_t now[NGROUPS_MAX];
-        int count = getgroups(NGROUPS_MAX, now);
 
         if (request->group_count == GATE_GROUPS_KEPT)
                 return true;
-        if (count != (int)request->group_count || memcmp(now, wanted, groups_size(request)) != 0)
-                if (setgroups(request->group_count, wanted) < 0)
-                        return false;
+        if (!groups_are(wanted, request->group_count) &&
+            setgroups(request->group_count, wanted) < 0)
+                return false;
         return getgid() == request->gid || setgid(request->gid) == 0;
 }
 

