@@ -25,8 +25,8 @@ static int print_help(void) {
         printf("cordon runs commands inside systemd units with hard resource limits.\n\n");
         for (size_t i = 0; i < G_N_ELEMENTS(verbs); i++)
                 if (verbs[i].usage)
-                        printf("  cordon %-44s %s\n", verbs[i].usage, verbs[i].help);
-        printf("  cordon %-44s %s\n", "--version", "print the version");
+                        printf("  cordon %-36s %s\n", verbs[i].usage, verbs[i].help);
+        printf("  cordon %-36s %s\n", "--version", "print the version");
         printf("\nEvery verb answers --help.\n");
         return 0;
 }

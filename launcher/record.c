@@ -161,16 +161,16 @@ static void add_usage(cJSON *record, const Facts *facts) {
                 add_number(record, "outlived", facts->outlived);
 }
 
-/* How much of it is whole: a cut may have split the last character. */
+/* How much of it is whole: a cut may have split the last character, which has at most four bytes. */
 static size_t whole_characters(const GByteArray *bytes, bool is_truncated) {
-        const char *end = NULL;
+        const char *data = (const char *)bytes->data, *end = NULL;
 
-        if (!is_truncated || g_utf8_validate((const char *)bytes->data, bytes->len, &end))
+        if (!is_truncated || bytes->len == 0 || g_utf8_validate(data, bytes->len, &end))
                 return bytes->len;
 
-        size_t whole = (size_t)(end - (const char *)bytes->data);
-        bool is_split = g_utf8_get_char_validated(end, (gssize)(bytes->len - whole)) ==
-                        (gunichar)-2;
+        size_t whole = (size_t)(end - data), rest = bytes->len - whole;
+        bool is_split = rest < 4 && *end != '\0' &&
+                        g_utf8_get_char_validated(end, (gssize)rest) == (gunichar)-2;
 
         return is_split ? whole : bytes->len;
 }
