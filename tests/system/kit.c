@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* One loop reads whatever comes from a run until what is waited for has come. The hard thing is to end: a program may
+ * leave somebody behind who has the output open, and then end of file never comes. */
+
+#include "kit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define RUN_PATIENCE_USEC  (20 * KIT_SEC)
+#define HELD_PATIENCE_USEC (1 * KIT_SEC)
+#define SLOWNESS           10
+#define LOOK_AGAIN_MSEC    5
+#define RECORD_FD          9
+
+/* The test's own world, read once. */
+static struct {
+        bool is_slow, is_full;
+        const char *manager;
+        char *cordon, *victim, *directory;
+        unsigned runs;
+} kit;
+
+char *kit_program(const char *name) {
+        g_autofree char *self = g_file_read_link("/proc/self/exe", NULL);
+        g_autofree char *directory = g_path_get_dirname(self ?: "");
+
+        return g_build_filename(directory, name, NULL);
+}
+
+static bool is_one(const char *variable) {
+        return g_strcmp0(g_getenv(variable), "1") == 0;
+}
+
+void kit_init(void) {
+        (void)signal(SIGPIPE, SIG_IGN);
+        kit.is_slow = is_one("CORDON_TEST_SLOW");
+        kit.is_full = is_one("CORDON_TEST_FULL");
+        kit.manager = g_getenv("CORDON_MANAGER");
+        kit.cordon = g_strdup(g_getenv("CORDON") ?: "/usr/bin/cordon");
+        kit.victim = kit_program("victim");
+        kit.directory = g_dir_make_tmp("system-floor-XXXXXX", NULL);
+        if (!kit.manager || !kit.directory)
+                BAIL_OUT("CORDON_MANAGER is not set, or there is no place for temporary files");
+        if (access(kit.cordon, X_OK) < 0 || access(kit.victim, X_OK) < 0)
+                BAIL_OUT("%s or %s is not there", kit.cordon, kit.victim);
+
+        /* What is started for the test goes soon after it. */
+        if (!g_getenv("CORDON_PRIVATE_IDLE"))
+                g_setenv("CORDON_PRIVATE_IDLE", kit.is_slow ? "30s" : "3s", TRUE);
+        (void)umask(022);
+        plan(NO_PLAN);
+}
+
+static void remove_tree(const char *path) {
+        g_autoptr(GDir) directory = g_dir_open(path, 0, NULL);
+
+        for (const char *name; directory && (name = g_dir_read_name(directory));) {
+                g_autofree char *child = g_build_filename(path, name, NULL);
+
+                remove_tree(child);
+        }
+        (void)remove(path);
+}
+
+void kit_clear(void) {
+        remove_tree(kit.directory);
+        g_free(kit.directory);
+        g_free(kit.victim);
+        g_free(kit.cordon);
+}
+
+bool kit_is_slow(void) {
+        return kit.is_slow;
+}
+
+bool kit_is_brief(void) {
+        return kit.is_slow && !kit.is_full;
+}
+
+uint64_t kit_patience(uint64_t usec) {
+        return kit.is_slow ? usec * SLOWNESS : usec;
+}
+
+int kit_rounds(int native, int brief) {
+        return kit_is_brief() ? brief : kit.is_slow ? MIN(native, brief * 4) : native;
+}
+
+const char *kit_manager(void) {
+        return kit.manager;
+}
+
+const char *kit_cordon(void) {
+        return kit.cordon;
+}
+
+const char *kit_victim(void) {
+        return kit.victim;
+}
+
+const char *kit_directory(void) {
+        return kit.directory;
+}
+
+uint64_t kit_now(void) {
+        return (uint64_t)g_get_monotonic_time();
+}
+
+/* Starting */
+
+static void append_words(GPtrArray *argv, const char *const *words) {
+        for (; words && *words; words++)
+                g_ptr_array_add(argv, g_strdup(*words));
+}
+
+static char **make_argv(const KitOrder *order, const char *id) {
+        GPtrArray *argv = g_ptr_array_new();
+
+        if (order->program) {
+                g_ptr_array_add(argv, g_strdup(order->program));
+                append_words(argv, order->command);
+                g_ptr_array_add(argv, NULL);
+                return (char **)g_ptr_array_free(argv, FALSE);
+        }
+
+        append_words(argv, WORDS(kit.cordon, "run"));
+        if (id)
+                append_words(argv, WORDS("--id", id));
+        if (!order->record)
+                g_ptr_array_add(argv, g_strdup_printf("--record=fd:%d", RECORD_FD));
+        else if (order->record[0] != '\0')
+                append_words(argv, WORDS("--record", order->record));
+        append_words(argv, order->options);
+        if (order->command)
+                g_ptr_array_add(argv, g_strdup("--"));
+        append_words(argv, order->command);
+        g_ptr_array_add(argv, NULL);
+        return (char **)g_ptr_array_free(argv, FALSE);
+}
+
+/* Everything as if nobody had been there before. */
+static void become_clean(void) {
+        sigset_t none;
+
+        for (int number = 1; number < NSIG; number++)
+                (void)signal(number, SIG_DFL);
+        sigemptyset(&none);
+        (void)sigprocmask(SIG_SETMASK, &none, NULL);
+        (void)setpgid(0, 0);
+}
+
+static void become(const KitOrder *order, const char *id, char **argv, int ends[3]) {
+        int input = order->input_fd > 0 ? order->input_fd : open("/dev/null", O_RDONLY);
+
+        become_clean();
+        for (int i = 0; i < 3; i++)
+                ends[i] = fcntl(ends[i], F_DUPFD, 20);
+        if (dup2(input, STDIN_FILENO) < 0 || dup2(ends[0], STDOUT_FILENO) < 0 ||
+            dup2(ends[1], STDERR_FILENO) < 0)
+                _exit(125);
+        if (!order->record && !order->program && dup2(ends[2], RECORD_FD) < 0)
+                _exit(125);
+        for (int fd = 3; fd < 64; fd++)
+                if (fd != RECORD_FD || order->record || order->program)
+                        (void)close(fd);
+        if (chdir(order->directory ?: kit.directory) < 0)
+                _exit(125);
+        if (order->prepare)
+                order->prepare();
+        if (id)
+                (void)setenv(KIT_MARK, id, 1);
+        if (order->environment)
+                (void)execve(argv[0], argv, (char **)order->environment);
+        else
+                (void)execv(argv[0], argv);
+        fprintf(stderr, "cannot execute %s: %s\n", argv[0], strerror(errno));
+        _exit(125);
+}
+
+KitRun *kit_start(const KitOrder *order) {
+        KitRun *run = g_new0(KitRun, 1);
+        int pipes[3][2], ends[3];
+
+        if (!order->program && g_strcmp0(order->id, "") != 0)
+                run->id = order->id ? g_strdup(order->id)
+                                    : g_strdup_printf("test-%d-%u", (int)getpid(), ++kit.runs);
+        run->command = g_strdupv((char **)order->command);
+        run->output = g_string_new(NULL);
+        run->errors = g_string_new(NULL);
+        run->record_text = g_string_new(NULL);
+
+        g_auto(GStrv) argv = make_argv(order, run->id);
+
+        for (int i = 0; i < 3; i++) {
+                if (pipe2(pipes[i], O_CLOEXEC) < 0)
+                        BAIL_OUT("no pipe: %s", g_strerror(errno));
+                run->fds[i] = pipes[i][0];
+                ends[i] = pipes[i][1];
+        }
+        run->started_usec = kit_now();
+        run->pid = fork();
+        if (run->pid == 0)
+                become(order, run->id, argv, ends);
+        if (run->pid < 0)
+                BAIL_OUT("no process: %s", g_strerror(errno));
+        run->pidfd = pidfd_open(run->pid, 0);
+        (void)setpgid(run->pid, run->pid);
+        for (int i = 0; i < 3; i++)
+                (void)close(ends[i]);
+        return run;
+}
+
+/* Reading */
+
+static void take(KitRun *run, int index) {
+        GString *texts[] = { run->output, run->errors, run->record_text };
+        char buffer[65536];
+        ssize_t n = read(run->fds[index], buffer, sizeof buffer);
+
+        if (n > 0) {
+                g_string_append_len(texts[index], buffer, n);
+                return;
+        }
+        (void)close(run->fds[index]);
+        run->fds[index] = -1;
+}
+
+static bool is_all_read(const KitRun *run) {
+        return run->fds[0] < 0 && run->fds[1] < 0 && run->fds[2] < 0;
+}
+
+static int left_msec(uint64_t deadline_usec) {
+        uint64_t now = kit_now();
+
+        return now >= deadline_usec ? 0 : (int)((deadline_usec - now + 999) / 1000);
+}
+
+/* One round; false when nothing came until the deadline. */
+static bool pump(KitRun *run, uint64_t deadline_usec) {
+        struct pollfd wait[4];
+        int n;
+
+        for (int i = 0; i < 3; i++)
+                wait[i] = (struct pollfd){ .fd = run->fds[i], .events = POLLIN };
+        wait[3] = (struct pollfd){ .fd = run->ended_usec ? -1 : run->pidfd, .events = POLLIN };
+        do
+                n = poll(wait, 4, left_msec(deadline_usec));
+        while (n < 0 && errno == EINTR);
+
+        for (int i = 0; i < 3; i++)
+                if (wait[i].revents)
+                        take(run, i);
+        if (wait[3].revents)
+                run->ended_usec = kit_now();
+        return n > 0;
+}
+
+static bool has_line(const GString *text, const char *line) {
+        size_t length = strlen(line);
+
+        for (const char *p = text->str; p; p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL)
+                if (strncmp(p, line, length) == 0 && p[length] == '\n')
+                        return true;
+        return false;
+}
+
+bool kit_wait_line(KitRun *run, const char *line) {
+        uint64_t deadline = kit_now() + kit_patience(RUN_PATIENCE_USEC);
+
+        while (!has_line(run->output, line)) {
+                if (run->fds[0] < 0 || !pump(run, deadline)) {
+                        diag("the program never said \"%s\"; it said: %s%s", line, run->output->str,
+                             run->errors->str);
+                        return false;
+                }
+        }
+        return true;
+}
+
+void kit_signal(const KitRun *run, int number) {
+        (void)kill(run->pid, number);
+}
+
+void kit_signal_group(const KitRun *run, int number) {
+        (void)kill(-run->pid, number);
+}
+
+static void take_status(KitRun *run) {
+        int status = 0;
+
+        (void)waitpid(run->pid, &status, 0);
+        run->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* A record that is asked for is one line and nothing else. */
+static void take_record(KitRun *run) {
+        const char *end = NULL;
+
+        if (run->record_text->len == 0)
+                return;
+        run->record = cJSON_ParseWithOpts(run->record_text->str, &end, false);
+        if (run->record && g_strcmp0(end, "\n") != 0)
+                g_clear_pointer(&run->record, cJSON_Delete);
+        if (!run->id && run->record)
+                run->id = g_strdup(cJSON_GetStringValue(cJSON_GetObjectItem(run->record, "id")));
+}
+
+void kit_finish(KitRun *run) {
+        uint64_t deadline = kit_now() + kit_patience(RUN_PATIENCE_USEC);
+
+        while (!run->ended_usec)
+                if (!pump(run, deadline)) {
+                        run->is_hung = true;
+                        kit_signal_group(run, SIGKILL);
+                        deadline = kit_now() + kit_patience(RUN_PATIENCE_USEC);
+                }
+        deadline = kit_now() + kit_patience(HELD_PATIENCE_USEC);
+        while (!is_all_read(run) && !run->is_held)
+                if (!pump(run, deadline))
+                        run->is_held = true;
+        for (int i = 0; i < 3; i++)
+                if (run->fds[i] >= 0) {
+                        (void)close(run->fds[i]);
+                        run->fds[i] = -1;
+                }
+        take_status(run);
+        take_record(run);
+}
+
+KitRun *kit_run(const KitOrder *order) {
+        KitRun *run = kit_start(order);
+
+        kit_finish(run);
+        return run;
+}
+
+void kit_run_free(KitRun *run) {
+        if (!run)
+                return;
+        if (!run->ended_usec) {
+                kit_signal_group(run, SIGKILL);
+                kit_finish(run);
+        }
+        (void)close(run->pidfd);
+        g_free(run->id);
+        g_strfreev(run->command);
+        g_string_free(run->output, TRUE);
+        g_string_free(run->errors, TRUE);
+        g_string_free(run->record_text, TRUE);
+        cJSON_Delete(run->record);
+        g_free(run);
+}
+
+char *kit_said(const KitRun *run, const char *word) {
+        g_auto(GStrv) lines = g_strsplit(run->output->str, "\n", -1);
+        g_autofree char *prefix = g_strconcat(word, " ", NULL);
+
+        for (char **line = lines; *line; line++)
+                if (g_str_has_prefix(*line, prefix))
+                        return g_strdup(*line + strlen(prefix));
+        return NULL;
+}
+
+int64_t kit_said_number(const KitRun *run, const char *word) {
+        g_autofree char *text = kit_said(run, word);
+
+        return text ? g_ascii_strtoll(text, NULL, 10) : -1;
+}
+
+bool kit_wait_process(int pidfd, uint64_t usec) {
+        struct pollfd wait = { .fd = pidfd, .events = POLLIN };
+        uint64_t deadline = kit_now() + usec;
+
+        for (;;) {
+                int n = poll(&wait, 1, left_msec(deadline));
+
+                if (n >= 0 || errno != EINTR)
+                        return n > 0;
+        }
+}
+
+bool kit_wait_until(bool (*is_true)(const void *what), const void *what, uint64_t usec) {
+        uint64_t deadline = kit_now() + usec;
+
+        while (!is_true(what)) {
+                if (kit_now() >= deadline)
+                        return false;
+                (void)poll(NULL, 0, LOOK_AGAIN_MSEC);
+        }
+        return true;
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Looks at everything that a run can leave. A zombie that nobody has reaped yet is left over as well: its cgroup
+ * cannot go. */
+
+#include "leftover.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "manager.h"
+
+#define CGROUP_TOP       "/sys/fs/cgroup"
+#define GONE_USEC        (1 * KIT_SEC)
+#define GUARD_GONE_USEC  (3 * KIT_SEC) /* it lingers for half a second */
+#define CGROUP_DEPTH_MAX 12
+
+char *leftover_unit(const char *id, const char *suffix) {
+        g_auto(GStrv) parts = g_strsplit(id, "-", -1);
+        g_autofree char *escaped = g_strjoinv("\\x2d", parts);
+
+        return g_strdup_printf("cordon-%s.%s", escaped, suffix);
+}
+
+/* The start of every name: "cordon-ID." */
+static char *name_prefix(const char *id) {
+        return leftover_unit(id, "");
+}
+
+static void note_units(GString *found, const char *id) {
+        static const char *const suffixes[] = { "slice", "service", "scope" };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(suffixes); i++) {
+                g_autofree char *unit = leftover_unit(id, suffixes[i]);
+                g_auto(GStrv) parts = g_strsplit(unit, "\\", -1);
+                g_autofree char *pattern = g_strjoinv("\\\\", parts);
+                g_autoptr(GPtrArray) units = manager_units(pattern);
+
+                for (guint u = 0; u < units->len; u++)
+                        g_string_append_printf(found, "unit %s\n",
+                                               (char *)g_ptr_array_index(units, u));
+        }
+}
+
+static void note_cgroups(GString *found, const char *path, const char *prefix, int depth) {
+        g_autoptr(GDir) directory = depth < CGROUP_DEPTH_MAX ? g_dir_open(path, 0, NULL) : NULL;
+
+        for (const char *name; directory && (name = g_dir_read_name(directory));) {
+                g_autofree char *child = g_build_filename(path, name, NULL);
+
+                /* Directories are those whose names are no files of the kernel's. */
+                if (depth > 0 && strchr(name, '.') && !g_str_has_suffix(name, ".slice") &&
+                    !g_str_has_suffix(name, ".service") && !g_str_has_suffix(name, ".scope"))
+                        continue;
+                if (!g_file_test(child, G_FILE_TEST_IS_DIR) ||
+                    g_file_test(child, G_FILE_TEST_IS_SYMLINK))
+                        continue;
+                if (g_str_has_prefix(name, prefix))
+                        g_string_append_printf(found, "cgroup %s\n", child);
+                else
+                        note_cgroups(found, child, prefix, depth + 1);
+        }
+}
+
+static bool file_has(const char *pid, const char *file, const char *needle) {
+        g_autofree char *path = g_build_filename("/proc", pid, file, NULL);
+        g_autofree char *text = NULL;
+        gsize length = 0;
+
+        return g_file_get_contents(path, &text, &length, NULL) && length > 0 &&
+               memmem(text, length, needle, strlen(needle));
+}
+
+GArray *leftover_processes(const char *id) {
+        GArray *pids = g_array_new(FALSE, FALSE, sizeof(pid_t));
+        g_autofree char *prefix = name_prefix(id);
+        g_autofree char *group = g_strconcat("/", prefix, NULL);
+        g_autofree char *mark = g_strdup_printf(KIT_MARK "=%s", id);
+        g_autoptr(GDir) proc = g_dir_open("/proc", 0, NULL);
+
+        for (const char *name; proc && (name = g_dir_read_name(proc));) {
+                pid_t pid = (pid_t)g_ascii_strtoll(name, NULL, 10);
+
+                if (pid <= 0 || pid == getpid())
+                        continue;
+                if (file_has(name, "cgroup", group) || file_has(name, "environ", mark))
+                        g_array_append_val(pids, pid);
+        }
+        return pids;
+}
+
+static void note_processes(GString *found, const char *id) {
+        g_autoptr(GArray) pids = leftover_processes(id);
+
+        for (guint i = 0; i < pids->len; i++) {
+                g_autofree char *path = g_strdup_printf("/proc/%d/comm",
+                                                        (int)g_array_index(pids, pid_t, i));
+                g_autofree char *name = NULL;
+
+                (void)g_file_get_contents(path, &name, NULL, NULL);
+                g_string_append_printf(found, "process %d %s\n", (int)g_array_index(pids, pid_t, i),
+                                       name ? g_strchomp(name) : "");
+        }
+}
+
+static void note_files(GString *found, const char *directory, const char *prefix,
+                       const char *suffix) {
+        g_autoptr(GDir) dir = g_dir_open(directory, 0, NULL);
+
+        for (const char *name; dir && (name = g_dir_read_name(dir));)
+                if ((prefix && g_str_has_prefix(name, prefix)) ||
+                    (suffix && g_str_has_suffix(name, suffix)))
+                        g_string_append_printf(found, "file %s/%s\n", directory, name);
+}
+
+/* Transient unit files with their drop-ins, and sockets that are named for the launcher. */
+static void note_all_files(GString *found, const char *id, pid_t launcher) {
+        g_autoptr(GPtrArray) dirs = manager_runtime_dirs();
+        g_autofree char *prefix = name_prefix(id);
+        g_autofree char *suffix = g_strdup_printf(".%d", (int)launcher);
+
+        for (guint i = 0; i < dirs->len; i++) {
+                const char *runtime = g_ptr_array_index(dirs, i);
+                g_autofree char *transient = g_build_filename(runtime, "systemd/transient", NULL);
+                g_autofree char *own = g_build_filename(runtime, "cordon", NULL);
+
+                note_files(found, transient, prefix, NULL);
+                note_files(found, own, NULL, suffix);
+        }
+        note_files(found, "/tmp", prefix, NULL);
+        note_files(found, "/var/tmp", prefix, NULL);
+}
+
+static char *look(const KitRun *run) {
+        g_autoptr(GString) found = g_string_new(NULL);
+        g_autofree char *prefix = NULL;
+
+        if (!run->id)
+                return g_string_free(g_steal_pointer(&found), FALSE);
+        prefix = name_prefix(run->id);
+        note_units(found, run->id);
+        note_cgroups(found, CGROUP_TOP, prefix, 0);
+        note_processes(found, run->id);
+        note_all_files(found, run->id, run->pid);
+        return g_string_free(g_steal_pointer(&found), FALSE);
+}
+
+static bool is_clean(const void *what) {
+        g_autofree char *found = look(what);
+
+        return found[0] == '\0';
+}
+
+bool leftover_wait(const KitRun *run, uint64_t usec) {
+        g_autofree char *found = NULL;
+
+        if (kit_wait_until(is_clean, run, kit_patience(usec)))
+                return true;
+        found = look(run);
+        diag("%s", found);
+        return false;
+}
+
+void leftover_check(const KitRun *run, const char *name) {
+        ok(leftover_wait(run, GONE_USEC), "%s: nothing is left", name);
+}
+
+/* The guard */
+
+static bool is_guard_gone(const void *unused) {
+        g_autoptr(GPtrArray) units = manager_units("cordon*");
+
+        return units->len == 0;
+}
+
+static char *look_for_guard(void) {
+        g_autoptr(GString) found = g_string_new(NULL);
+        g_autoptr(GPtrArray) units = manager_units("cordon*"), dirs = manager_runtime_dirs();
+
+        for (guint i = 0; i < units->len; i++)
+                g_string_append_printf(found, "unit %s\n", (char *)g_ptr_array_index(units, i));
+        for (guint i = 0; i < dirs->len; i++) {
+                g_autofree char *own = g_build_filename(g_ptr_array_index(dirs, i), "cordon", NULL);
+
+                note_files(found, own, "guard-", NULL);
+        }
+        return g_string_free(g_steal_pointer(&found), FALSE);
+}
+
+void leftover_check_guard(const char *name) {
+        bool gone = kit_wait_until(is_guard_gone, NULL, kit_patience(GUARD_GONE_USEC));
+        g_autofree char *found = look_for_guard();
+
+        ok(gone && found[0] == '\0', "%s: the guard and its slice are gone", name);
+        if (found[0] != '\0')
+                diag("%s", found);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What of a run is still there: units at the manager, cgroups in any hierarchy, processes, files. */
+
+#include "kit.h"
+
+/* One point: nothing of the run is left, now or within a second (more where it is slow). Finished runs and killed ones
+ * alike. */
+void leftover_check(const KitRun *run, const char *name);
+
+/* Likewise without a point; the time it took. False: diag() has said what is left. */
+bool leftover_wait(const KitRun *run, uint64_t usec);
+
+/* One point: the guard and cordon.slice have gone, and with them every run of this test. */
+void leftover_check_guard(const char *name);
+
+/* Finds every process that has the test's mark for this run in its environment. */
+GArray *leftover_processes(const char *id);
+
+/* The name of a unit as cordon makes it from an id: "slice", "service". */
+char *leftover_unit(const char *id, const char *suffix);

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The manager under test, asked without cordon: directly over its own socket. A private manager that is not running
+ * has no units. */
+
+#include <glib.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Where its socket is, and where cordon keeps things about it. For the private one: of every one that runs. */
+GPtrArray *manager_runtime_dirs(void);
+
+/* Names of the units that are loaded and match the pattern; of all managers that are meant. */
+GPtrArray *manager_units(const char *pattern);
+
+pid_t manager_main_pid(const char *unit); /* 0: no such unit, or no process */
+char *manager_control_group(const char *unit);
+bool manager_stop_unit(const char *unit);
+
+/* Returns when it answers again. */
+bool manager_reload(void);
+bool manager_reexecute(void);
+/* NULL: it can; else why not, fit for a skip. */
+const char *manager_cannot_reexecute(void);
