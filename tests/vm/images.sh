@@ -52,11 +52,12 @@ image_bootstrap() {
         # no initrd of Debian's: image/setup makes one
         export INITRD=No
         if [ "$(id -u)" = 0 ]; then
-                # in a mount namespace, so that no mount outlives it; what it unpacks goes with our temporary files
-                TMPDIR=$work run_child unshare --mount -- mmdebstrap --mode=root --variant=essential --format=tar \
+                # In namespaces that die with it: mmdebstrap alone heeds signals between its steps only. No mount outlives it,
+                # and what it unpacks goes with our temporary files.
+                TMPDIR=$work run_child KILL unshare --mount --pid --fork --kill-child --mount-proc -- mmdebstrap --mode=root --variant=essential --format=tar \
                         --include="$(packages_for "$release")" "${options[@]}" "$suite" "$tarball" ${mirror:+"$mirror"}
         else
-                run_child mmdebstrap --mode=unshare --variant=essential --format=tar \
+                run_child TERM mmdebstrap --mode=unshare --variant=essential --format=tar \
                         --include="$(packages_for "$release")" "${options[@]}" "$suite" "$tarball" ${mirror:+"$mirror"}
         fi
 }
@@ -81,7 +82,7 @@ image_build() {
         image=$(image_path "$release")
         [ ! -e "$image/disk.img" ] || return 0
         exec 9>"$cache/$release-$architecture.lock"
-        run_child flock 9
+        run_child KILL flock 9
         [ ! -e "$image/disk.img" ] || return 0
 
         need mmdebstrap mmdebstrap
