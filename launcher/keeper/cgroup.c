@@ -17,7 +17,7 @@
 #include <sys/xattr.h>
 #include <time.h>
 
-#include "../manager/fd.h"
+#include "launcher/manager/fd.h"
 
 #define CGROUP_MARK "trusted.cordon"
 

@@ -14,12 +14,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../manager/error.h"
-#include "../manager/fd.h"
-#include "../manager/identity.h"
 #include "cgroup.h"
 #include "dbus/delegate.h"
 #include "hierarchy.h"
+#include "launcher/manager/error.h"
+#include "launcher/manager/fd.h"
+#include "launcher/manager/identity.h"
 #include "shelter.h"
 
 /* Processes that were killed may take a moment to end; one that cannot end must not hold us forever. */

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "../manager/error.h"
+#include "launcher/manager/error.h"
 
 #define HIERARCHY_TOP "/sys/fs/cgroup"
 

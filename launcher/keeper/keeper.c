@@ -17,8 +17,8 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#include "../manager/error.h"
-#include "../manager/fd.h"
+#include "launcher/manager/error.h"
+#include "launcher/manager/fd.h"
 #include "origin.h"
 
 /* How long services get to end when the manager is told to; nobody is connected any more. */

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../manager/runtime.h"
 #include "ground.h"
+#include "launcher/manager/runtime.h"
 #include "manager.h"
 #include "visitors.h"
 #include "world.h"

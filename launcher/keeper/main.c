@@ -16,11 +16,11 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-#include "../manager/error.h"
-#include "../manager/fd.h"
-#include "../manager/hold.h"
-#include "../manager/spawn.h"
 #include "keeper.h"
+#include "launcher/manager/error.h"
+#include "launcher/manager/fd.h"
+#include "launcher/manager/hold.h"
+#include "launcher/manager/spawn.h"
 
 static void main_report(int fd, const GError *error) {
         int code = error->domain == MANAGER_ERROR ? error->code : MANAGER_ERROR_KEEPER;

@@ -19,8 +19,8 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
-#include "../manager/error.h"
-#include "../manager/fd.h"
+#include "launcher/manager/error.h"
+#include "launcher/manager/fd.h"
 
 #define MANAGER_READY_USEC  (90 * G_USEC_PER_SEC)
 #define MANAGER_LOG_MAX     65536

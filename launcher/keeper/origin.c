@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../manager/fd.h"
+#include "launcher/manager/fd.h"
 
 #define ORIGIN_IOPRIO_WHO_PROCESS 1
 

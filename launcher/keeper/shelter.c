@@ -13,10 +13,10 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#include "../manager/error.h"
-#include "../manager/fd.h"
-#include "../manager/identity.h"
 #include "cgroup.h"
+#include "launcher/manager/error.h"
+#include "launcher/manager/fd.h"
+#include "launcher/manager/identity.h"
 
 /* In a scope, which has nobody else to shelter. */
 #define SHELTER_KEEPER_GROUP "keeper"

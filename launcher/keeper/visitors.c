@@ -13,9 +13,9 @@
 #include <sys/timerfd.h>
 #include <sys/un.h>
 
-#include "../manager/error.h"
-#include "../manager/fd.h"
-#include "../manager/hold.h"
+#include "launcher/manager/error.h"
+#include "launcher/manager/fd.h"
+#include "launcher/manager/hold.h"
 
 static void visitors_set_timer(const Visitors *visitors, uint64_t usec) {
         struct itimerspec when = {

@@ -19,9 +19,9 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#include "../manager/error.h"
-#include "../manager/fd.h"
-#include "../manager/identity.h"
+#include "launcher/manager/error.h"
+#include "launcher/manager/fd.h"
+#include "launcher/manager/identity.h"
 
 static void world_set_error(GError **error, const char *what, int code) {
         const char *remedy = geteuid() == 0
