@@ -93,6 +93,13 @@ static bool take_stdin(Options *options, const char *value, GError **error) {
         return true;
 }
 
+static bool take_job(Options *options, const char *value, GError **error) {
+        if (value[0] == '\0')
+                return usage_error(error, "--job: a file or \"-\" is needed");
+        text_replace(&options->job, value);
+        return true;
+}
+
 static bool take_capture(Options *options, const char *value, GError **error) {
         options->is_capture = true;
         return true;
@@ -148,26 +155,27 @@ static bool take_help(Options *options, const char *value, GError **error) {
 
 /* clang-format off */
 static const OptionInfo table[] = {
-        { "system",      0,  NULL,       OPTION_GROUP_MANAGER, take_system,     "run it under the system manager" },
-        { "user",        0,  NULL,       OPTION_GROUP_MANAGER, take_user,       "under your user manager" },
-        { "private",     0,  NULL,       OPTION_GROUP_MANAGER, take_private,    "under a manager of cordon's own, started on demand" },
+        { "system",      0,  NULL,       OPTION_GROUP_MANAGER, take_system,     "run it under the system manager", OPTION_NOT_IN_JOB },
+        { "user",        0,  NULL,       OPTION_GROUP_MANAGER, take_user,       "under your user manager", OPTION_NOT_IN_JOB },
+        { "private",     0,  NULL,       OPTION_GROUP_MANAGER, take_private,    "under a manager of cordon's own, started on demand", OPTION_NOT_IN_JOB },
         { "id",          0,  "NAME",     OPTION_GROUP_WORLD,   take_id,         "name of the sandbox (default: made up)" },
-        { "label",       0,  "KEY=VALUE", OPTION_GROUP_WORLD,  take_label,      "a label for the record; repeatable" },
-        { "setenv",      'E', "VAR[=VALUE]", OPTION_GROUP_WORLD, take_variable, "set a variable, or pass the caller's" },
+        { "label",       0,  "KEY=VALUE", OPTION_GROUP_WORLD,  take_label,      "a label for the record; repeatable", OPTION_NOT_IN_JOB },
+        { "setenv",      'E', "VAR[=VALUE]", OPTION_GROUP_WORLD, take_variable, "set a variable, or pass the caller's", OPTION_NOT_IN_JOB },
         { "clean-env",   0,  NULL,       OPTION_GROUP_WORLD,   take_clean_environment, "begin with an empty environment" },
         { "directory",   'C', "DIR",     OPTION_GROUP_WORLD,   take_directory,  "working directory" },
         { "uid",         0,  "USER",     OPTION_GROUP_WORLD,   take_uid,        "run it as this user (name or number)" },
         { "gid",         0,  "GROUP",    OPTION_GROUP_WORLD,   take_gid,        "run it as this group" },
         { "stdin",       0,  "FILE|null", OPTION_GROUP_WORLD,  take_stdin,      "standard input (default: the caller's)" },
+        { "job",         0,  "FILE|-",   OPTION_GROUP_WORLD,   take_job,        "a JSON job; options win over what it says", OPTION_NOT_IN_JOB },
         { "capture",     0,  NULL,       OPTION_GROUP_RECORD,  take_capture,    "stdout and stderr go into the record" },
         { "on-output",   0,  "truncate|kill", OPTION_GROUP_RECORD, take_on_output, "what the output limit does (default: truncate)" },
-        { "record",      0,  "FILE|-|fd:N", OPTION_GROUP_RECORD, take_record,   "write the record there" },
-        { "json",        0,  NULL,       OPTION_GROUP_RECORD,  take_json,       "the same as --capture --record -" },
+        { "record",      0,  "FILE|-|fd:N", OPTION_GROUP_RECORD, take_record,   "write the record there", OPTION_NOT_IN_JOB },
+        { "json",        0,  NULL,       OPTION_GROUP_RECORD,  take_json,       "the same as --capture --record -", OPTION_NOT_IN_JOB },
         { "best-effort", 0,  NULL,       OPTION_GROUP_RECORD,  take_best_effort, "report a limit that cannot hold" },
-        { "dry-run",     0,  NULL,       OPTION_GROUP_RECORD,  take_dry_run,    "print what would be asked, ask nothing" },
-        { "quiet",       'q', NULL,      OPTION_GROUP_GENERAL, take_quiet,      "no words on stderr" },
-        { "verbose",     'v', NULL,      OPTION_GROUP_GENERAL, take_verbose,    "more words on stderr" },
-        { "help",        'h', NULL,      OPTION_GROUP_GENERAL, take_help,       "this text" },
+        { "dry-run",     0,  NULL,       OPTION_GROUP_RECORD,  take_dry_run,    "print what would be asked, ask nothing", OPTION_NOT_IN_JOB },
+        { "quiet",       'q', NULL,      OPTION_GROUP_GENERAL, take_quiet,      "no words on stderr", OPTION_NOT_IN_JOB },
+        { "verbose",     'v', NULL,      OPTION_GROUP_GENERAL, take_verbose,    "more words on stderr", OPTION_NOT_IN_JOB },
+        { "help",        'h', NULL,      OPTION_GROUP_GENERAL, take_help,       "this text", OPTION_NOT_IN_JOB },
 };
 /* clang-format on */
 
@@ -184,6 +192,7 @@ void options_init(Options *options) {
         *options = (Options){
                 .labels = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
                 .variables = g_ptr_array_new_with_free_func(g_free),
+                .extra = property_list_new(),
         };
 }
 
@@ -197,6 +206,9 @@ void options_clear(Options *options) {
         g_free(options->group);
         g_free(options->input);
         g_free(options->record);
+        g_free(options->job);
+        g_strfreev(options->job_command);
+        g_clear_pointer(&options->extra, property_list_free);
 }
 
 static const OptionInfo *find_long(const char *name, size_t length) {
@@ -284,7 +296,7 @@ bool options_parse(Options *options, char **argv, GError **error) {
                         (void)!parse_letters(options, &argv, place);
         }
 
-        options->command = argv;
+        options->command = *argv || !options->job_command ? argv : options->job_command;
         if (!first)
                 return true;
         g_propagate_error(error, g_steal_pointer(&first));

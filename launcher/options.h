@@ -10,6 +10,7 @@
 
 #include "launcher/manager/door.h"
 #include "units/limit.h"
+#include "units/property.h"
 
 typedef struct {
         ManagerKind manager;
@@ -30,7 +31,10 @@ typedef struct {
         bool is_dry_run;
         bool is_json;
         bool is_help;
-        char **command; /* points into argv; NULL-terminated; may be empty */
+        char *job;           /* --job: a path or "-" */
+        char **job_command;  /* of the job; NULL: none */
+        PropertyList *extra; /* of -p; never NULL */
+        char **command;      /* points into argv, or is the job's; NULL-terminated; may be empty */
 } Options;
 
 typedef enum {
@@ -42,6 +46,10 @@ typedef enum {
         _OPTION_GROUP_MAX,
 } OptionGroup;
 
+/* Of a row, for jobs: it is about the invocation, or has a key of another form; an array of values is as good as one. */
+#define OPTION_NOT_IN_JOB (1U << 0)
+#define OPTION_REPEATABLE (1U << 1)
+
 typedef struct {
         const char *name;       /* long, without dashes */
         char letter;            /* 0: none */
@@ -49,6 +57,7 @@ typedef struct {
         OptionGroup group;
         bool (*take)(Options *options, const char *value, GError **error);
         const char *help;
+        unsigned flags;
 } OptionInfo;
 
 void options_init(Options *options);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "launcher/deadline.h"
+#include "launcher/job.h"
 #include "launcher/kernel/error.h"
 #include "launcher/launch.h"
 #include "launcher/options.h"
@@ -81,7 +82,7 @@ static bool open_input(Run *run, GError **error) {
 }
 
 static bool prepare(Run *run, char **argv, GError **error) {
-        bool parsed = options_parse(&run->options, argv, error);
+        bool parsed = job_options_parse(&run->options, argv, error);
 
         run->spec = request_spec(&run->options, environ);
         if (!parsed || run->options.is_help)
