@@ -63,7 +63,7 @@ static int on_late_failure(sd_event_source *source, void *userdata) {
 }
 
 static void fail_later(ManagerCall *call, int r) {
-        sd_event *event = sd_bus_get_event(call->caller.bus);
+        sd_event *event = call->caller.event ?: sd_bus_get_event(call->caller.bus);
 
         call->send_error = r;
         if (!call->caller.handler || !event)

@@ -22,6 +22,8 @@ typedef void (*ManagerReply)(sd_bus_message *reply, const GError *error, void *u
 
 typedef struct {
         sd_bus *bus;          /* borrowed */
+        sd_event *event;      /* borrowed: tells that a call could not be sent; NULL: the bus' own,
+                               * which a connection that has ended does not have any more */
         ManagerReply handler; /* NULL: nobody asks */
         void *userdata;
 } ManagerCaller;

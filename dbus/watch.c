@@ -42,6 +42,7 @@ typedef enum {
 
 struct UnitWatch {
         sd_bus *bus;
+        sd_event *event;
         char *unit, *slice;
         char *unit_path, *slice_path;
         UnitWatchHandler handler;
@@ -152,7 +153,9 @@ static void detach(UnitWatch *watch) {
 }
 
 static ManagerCaller caller(UnitWatch *watch, ManagerReply handler) {
-        return (ManagerCaller){ .bus = watch->bus, .handler = handler, .userdata = watch };
+        return (ManagerCaller){
+                .bus = watch->bus, .event = watch->event, .handler = handler, .userdata = watch
+        };
 }
 
 /* One call of a kind at a time: a newer one takes the place of an older. */
@@ -165,6 +168,10 @@ static void attach(UnitWatch *watch, sd_bus *bus) {
         bool is_bus = sd_bus_is_bus_client(bus) > 0;
 
         watch->bus = sd_bus_ref(bus);
+        if (sd_bus_get_event(bus)) {
+                sd_event_unref(watch->event);
+                watch->event = sd_event_ref(sd_bus_get_event(bus));
+        }
         watch->state.is_disconnected = false;
         for (size_t i = 0; i < _MATCH_MAX; i++) {
                 const char *sender = is_bus && !signals[i].is_local ? MANAGER_DESTINATION : NULL;
@@ -201,6 +208,7 @@ void unit_watch_free(UnitWatch *watch) {
         if (!watch)
                 return;
         detach(watch);
+        sd_event_unref(watch->event);
         unit_snapshot_clear(&watch->state.snapshot);
         g_clear_error(&watch->state.start_error);
         g_clear_error(&watch->state.clear_error);

@@ -78,6 +78,12 @@ static void look_after(Case *run, CaseResult *ret_result) {
         ret_result->told = *fake_told(run->fake);
 }
 
+/* Before a connection stands, sending a descriptor waits for it, and the loop with it. */
+static void shake_hands(sd_event *event) {
+        while (sd_event_run(event, 0) > 0)
+                ;
+}
+
 static void run_once(const CaseRow *row, uint64_t deadline_usec, CaseResult *ret_result) {
         g_autoptr(sd_event) event = NULL;
         int before = count_fds();
@@ -96,6 +102,8 @@ static void run_once(const CaseRow *row, uint64_t deadline_usec, CaseResult *ret
 
         run.fake = fake_new(event, &programs[row->program], &faults[row->fault]);
         run.bus = fake_connect(run.fake, deadline_usec);
+        if (row->drop_after != 0)
+                shake_hands(event);
         if (row->drop_after != CASE_NEVER)
                 fake_drop_after(run.fake, (unsigned)row->drop_after);
 

@@ -184,24 +184,31 @@ bool fake_has_unit(const Fake *fake, const char *unit) {
         return fake_find(fake, unit) != NULL;
 }
 
-static GVariant *asked(const Fake *fake, const char *unit, const char *property) {
+GVariant *fake_property_value(const Fake *fake, const char *unit, const char *property) {
         FakeUnit *found = fake_find(fake, unit);
 
         return found ? g_hash_table_lookup(found->asked, property) : NULL;
 }
 
 char *fake_property(const Fake *fake, const char *unit, const char *property) {
-        GVariant *value = asked(fake, unit, property);
+        GVariant *value = fake_property_value(fake, unit, property);
 
         return value ? g_variant_print(value, FALSE) : NULL;
 }
 
 int fake_property_fd(const Fake *fake, const char *unit, const char *property) {
-        GVariant *value = asked(fake, unit, property);
+        GVariant *value = fake_property_value(fake, unit, property);
 
         if (!value || !g_variant_is_of_type(value, G_VARIANT_TYPE_HANDLE))
                 return -1;
         return g_array_index(fake_find(fake, unit)->fds, int, g_variant_get_handle(value));
+}
+
+void fake_count_network(Fake *fake, const char *unit, uint64_t in_bytes, uint64_t out_bytes) {
+        FakeUnit *found = fake_find(fake, unit);
+
+        found->net_in_bytes = in_bytes;
+        found->net_out_bytes = out_bytes;
 }
 
 /* Signals */

@@ -40,10 +40,14 @@ char *fake_log_text(const Fake *fake);
 
 bool fake_has_unit(const Fake *fake, const char *unit);
 
-/* A property that StartTransientUnit brought, as text (g_variant_print without types), and the fake's own copy of a
- * descriptor that it brought. NULL, −1: none. */
+/* A property that StartTransientUnit brought, as a value (borrowed), as text (g_variant_print without types), and the
+ * fake's own copy of a descriptor that it brought. NULL, −1: none. */
+GVariant *fake_property_value(const Fake *fake, const char *unit, const char *property);
 char *fake_property(const Fake *fake, const char *unit, const char *property);
 int fake_property_fd(const Fake *fake, const char *unit, const char *property);
+
+/* What a unit has counted from now on. */
+void fake_count_network(Fake *fake, const char *unit, uint64_t in_bytes, uint64_t out_bytes);
 
 /* What was last told over the wire of the main unit. */
 typedef struct {

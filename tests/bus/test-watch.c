@@ -11,6 +11,7 @@
 #include "case.h"
 #include "dbus/error.h"
 #include "dbus/watch.h"
+#include "talk.h"
 #include "units/property.h"
 
 typedef struct {
@@ -264,8 +265,136 @@ static unsigned test_drop(ProgramKind program, int drop_after) {
         return result.n_messages;
 }
 
+/* Single calls */
+
+typedef struct {
+        Talk *talk;
+        UnitWatch *watch;
+        unsigned n_news;
+        bool drops_itself;
+} Listener;
+
+static void on_news(void *userdata) {
+        Listener *listener = userdata;
+
+        listener->n_news++;
+        if (listener->drops_itself)
+                g_clear_pointer(&listener->watch, unit_watch_free);
+}
+
+static void listen(Listener *listener) {
+        *listener = (Listener){ .talk = talk_new(&faults[FAULT_NONE], 0) };
+        listener->watch = unit_watch_new(listener->talk->bus, CASE_UNIT, CASE_SLICE, on_news,
+                                         listener);
+}
+
+static void start(Listener *listener) {
+        g_autoptr(PropertyList) none = property_list_new();
+
+        unit_watch_start(listener->watch, none, none);
+        talk_settle(listener->talk);
+}
+
+static void test_start(void) {
+        Listener listener;
+
+        listen(&listener);
+        is(unit_watch_state(listener.watch)->manager_version, NULL,
+           "at first the manager's version is not known");
+        start(&listener);
+        is(unit_watch_state(listener.watch)->manager_version, FAKE_VERSION,
+           "… and after the start it is");
+        is(unit_watch_state(listener.watch)->snapshot.invocation_id,
+           "c04d01070707070707070707070707ff", "… so is the invocation");
+        is(unit_watch_state(listener.watch)->snapshot.control_group, NULL,
+           "… but the cgroup is not told");
+        unit_watch_refresh(listener.watch);
+        ok(unit_watch_state(listener.watch)->is_refreshing, "a refresh is under way");
+        talk_settle(listener.talk);
+        ok(!unit_watch_state(listener.watch)->is_refreshing, "… until it is answered");
+        is(unit_watch_state(listener.watch)->snapshot.control_group,
+           "/cordon.slice/cordon-x.slice/cordon-x.service", "… with the cgroup");
+        is(unit_watch_state(listener.watch)->snapshot.load_state, "loaded", "… and all the rest");
+        unit_watch_free(listener.watch);
+        talk_free(listener.talk);
+}
+
+static void test_counters(void) {
+        Listener listener;
+
+        listen(&listener);
+        start(&listener);
+        fake_count_network(listener.talk->fake, CASE_SLICE, 1000, 2000);
+        fake_count_network(listener.talk->fake, CASE_UNIT, 1, 2);
+        unit_watch_read_counters(listener.watch);
+        talk_settle(listener.talk);
+        cmp_ok(unit_watch_state(listener.watch)->snapshot.net_in_bytes, "==", 1000,
+               "what came in is the slice's count");
+        cmp_ok(unit_watch_state(listener.watch)->snapshot.net_out_bytes, "==", 2000,
+               "… what went out, too");
+        is(unit_watch_state(listener.watch)->snapshot.sub_state, "running",
+           "… and nothing else is the slice's");
+        unit_watch_free(listener.watch);
+        talk_free(listener.talk);
+}
+
+static void test_dead_connection(void) {
+        Listener listener;
+
+        listen(&listener);
+        start(&listener);
+        fake_drop(listener.talk->fake, true);
+        talk_settle(listener.talk);
+        ok(unit_watch_state(listener.watch)->is_disconnected, "the end of the connection is news");
+        unit_watch_kill(listener.watch, SIGKILL);
+        unit_watch_refresh(listener.watch);
+        unit_watch_read_counters(listener.watch);
+        unit_watch_clear_away(listener.watch);
+        talk_settle(listener.talk);
+        ok(!unit_watch_state(listener.watch)->is_cleared, "nothing can be cleared away after it");
+        listener.n_news = 0;
+        unit_watch_attach(listener.watch, listener.talk->bus);
+        talk_settle(listener.talk);
+        cmp_ok(listener.n_news, ">", 0, "going on over a connection that is dead is heard of");
+        ok(unit_watch_state(listener.watch)->is_disconnected, "… as one that is dead");
+        unit_watch_free(listener.watch);
+        talk_free(listener.talk);
+}
+
+/* A start over a connection that is dead. */
+static void test_dead_start(void) {
+        Listener listener;
+
+        listen(&listener);
+        fake_drop(listener.talk->fake, true);
+        talk_settle(listener.talk);
+        listener.n_news = 0;
+        start(&listener);
+        ok(g_error_matches(unit_watch_state(listener.watch)->start_error, DBUS_ERROR,
+                           DBUS_ERROR_DISCONNECTED),
+           "a start over a dead connection fails");
+        cmp_ok(listener.n_news, ">", 0, "… and is heard of");
+        unit_watch_free(listener.watch);
+        talk_free(listener.talk);
+}
+
+static void test_dropped_by_news(void) {
+        Listener listener;
+
+        listen(&listener);
+        listener.drops_itself = true;
+        start(&listener);
+        ok(!listener.watch && listener.n_news == 1, "a handler may free its watch");
+        talk_free(listener.talk);
+}
+
 int main(void) {
         plan(NO_PLAN);
+        test_start();
+        test_counters();
+        test_dead_connection();
+        test_dead_start();
+        test_dropped_by_news();
         for (ProgramKind program = 0; program < _PROGRAM_MAX; program++)
                 for (FaultKind fault = 0; fault < _FAULT_MAX; fault++)
                         test_case(program, fault);

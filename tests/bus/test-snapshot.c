@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What the snapshot takes from a{sv}, and what it leaves alone. The messages never leave the process. */
+
+#include <stdarg.h>
+#include <string.h>
+#include <tap.h>
+
+#include "dbus/snapshot.h"
+#include "talk.h"
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(sd_bus_message, sd_bus_message_unref)
+
+static Talk *talk; /* for a bus to make messages with */
+
+/* A message with that body, read by the snapshot. */
+static int absorb(UnitSnapshot *snapshot, const char *types, ...) {
+        g_autoptr(sd_bus_message) message = NULL;
+        va_list arguments;
+        int r = sd_bus_message_new_signal(talk->bus, &message, "/x", "x.x", "X");
+
+        va_start(arguments, types);
+        if (r >= 0 && types)
+                r = sd_bus_message_appendv(message, types, arguments);
+        va_end(arguments);
+        if (r >= 0)
+                r = sd_bus_message_seal(message, 1, 0);
+        if (r >= 0)
+                r = sd_bus_message_rewind(message, true);
+        g_assert(r >= 0);
+        return unit_snapshot_absorb(snapshot, message);
+}
+
+static void test_every_field(void) {
+        g_auto(UnitSnapshot) snapshot = { 0 };
+
+        unit_snapshot_init(&snapshot);
+        ok(!snapshot.load_state && snapshot.exec_main_code == 0, "at first nothing is known");
+        cmp_ok(snapshot.net_in_bytes, "==", UINT64_MAX, "… nor counted");
+        cmp_ok(absorb(&snapshot, "a{sv}", 12, "LoadState", "s", "loaded", "ActiveState", "s",
+                      "active", "SubState", "s", "running", "Result", "s", "success",
+                      "ControlGroup", "s", "/a.slice/b.service", "InvocationID", "ay", 3, 0x00,
+                      0x7f, 0xff, "MainPID", "u", (uint32_t)4294967295U, "ExecMainCode", "i", 2,
+                      "ExecMainStatus", "i", -9, "ExecMainExitTimestampMonotonic", "t",
+                      (uint64_t)1 << 63, "IPIngressBytes", "t", (uint64_t)5, "IPEgressBytes", "t",
+                      (uint64_t)6),
+               ">=", 0, "every property of the table is read");
+        is(snapshot.load_state, "loaded", "LoadState");
+        is(snapshot.active_state, "active", "ActiveState");
+        is(snapshot.sub_state, "running", "SubState");
+        is(snapshot.result, "success", "Result");
+        is(snapshot.control_group, "/a.slice/b.service", "ControlGroup");
+        is(snapshot.invocation_id, "007fff", "InvocationID in hexadecimal");
+        cmp_ok(snapshot.main_pid, "==", 4294967295U, "MainPID");
+        cmp_ok(snapshot.exec_main_code, "==", 2, "ExecMainCode");
+        cmp_ok(snapshot.exec_main_status, "==", -9, "ExecMainStatus");
+        cmp_ok(snapshot.exec_main_exit_usec, "==", (uint64_t)1 << 63,
+               "ExecMainExitTimestampMonotonic");
+        cmp_ok(snapshot.net_in_bytes, "==", 5, "IPIngressBytes");
+        cmp_ok(snapshot.net_out_bytes, "==", 6, "IPEgressBytes");
+}
+
+static void test_keeps(void) {
+        g_auto(UnitSnapshot) snapshot = { 0 };
+
+        unit_snapshot_init(&snapshot);
+        absorb(&snapshot, "a{sv}", 2, "Result", "s", "signal", "ExecMainStatus", "i", 9);
+        cmp_ok(absorb(&snapshot, "a{sv}", 1, "ActiveState", "s", "failed"), ">=", 0,
+               "a part is read");
+        is(snapshot.result, "signal", "… and what it does not name stays");
+        is(snapshot.active_state, "failed", "… and what it names is new");
+        cmp_ok(absorb(&snapshot, "a{sv}", 0), ">=", 0, "nothing is read");
+        is(snapshot.result, "signal", "… and changes nothing");
+        absorb(&snapshot, "a{sv}", 1, "InvocationID", "ay", 1, 1);
+        absorb(&snapshot, "a{sv}", 1, "InvocationID", "ay", 0);
+        is(snapshot.invocation_id, NULL, "an empty invocation id is none");
+}
+
+static void test_skips(void) {
+        g_auto(UnitSnapshot) snapshot = { 0 };
+
+        unit_snapshot_init(&snapshot);
+        cmp_ok(absorb(&snapshot, "a{sv}", 4, "Result", "u", 7, "Nonsense", "a(sasb)", 1, "x", 1,
+                      "y", 1, "ExecMainCode", "s", "1", "ExecMainStatus", "i", 3),
+               ">=", 0, "unknown names and unexpected types are no error");
+        is(snapshot.result, NULL, "a property of another type is not guessed");
+        cmp_ok(snapshot.exec_main_code, "==", 0, "… not from a text either");
+        cmp_ok(snapshot.exec_main_status, "==", 3, "… and what follows is read");
+        cmp_ok(absorb(&snapshot, "a{sv}", 1, "ExecMainStatus", "x", (int64_t)4), ">=", 0,
+               "a wider number is another type");
+        cmp_ok(snapshot.exec_main_status, "==", 3, "… and changes nothing");
+}
+
+static void test_unreadable(void) {
+        g_auto(UnitSnapshot) snapshot = { 0 };
+
+        unit_snapshot_init(&snapshot);
+        cmp_ok(absorb(&snapshot, "a{ss}", 1, "Result", "x"), "<", 0,
+               "another dictionary is an error");
+        cmp_ok(absorb(&snapshot, "s", "x"), "<", 0, "a text is an error");
+        cmp_ok(absorb(&snapshot, NULL), "<", 0, "an empty body is an error");
+        is(snapshot.result, NULL, "… and nothing was read");
+}
+
+int main(void) {
+        plan(NO_PLAN);
+        talk = talk_new(&faults[FAULT_NONE], 0);
+        test_every_field();
+        test_keeps();
+        test_skips();
+        test_unreadable();
+        talk_free(talk);
+        done_testing();
+}
