@@ -70,8 +70,14 @@ image_key() {
         } | sha256sum | cut -c 1-16
 }
 
-image_path() {
-        echo "$cache/$1-$architecture-$(image_key "$1")"
+# The folders, settled once: this tree may be edited while machines run.
+declare -A image_of
+set_images() {
+        local release
+
+        for release in "${all_releases[@]}"; do
+                image_of[$release]=$cache/$release-$architecture-$(image_key "$release")
+        done
 }
 
 # Builds one image unless it is there. Two at once build one: the second waits for the first.
@@ -79,7 +85,7 @@ image_build() {
         local release=$1 suite image place log started=$SECONDS old
 
         suite=$(suite_of "$release")
-        image=$(image_path "$release")
+        image=${image_of[$release]}
         [ ! -e "$image/disk.img" ] || return 0
         exec 9>"$cache/$release-$architecture.lock"
         run_child KILL flock 9
@@ -115,5 +121,5 @@ image_build() {
 }
 
 image_info() {
-        sed -n "s/^$2=//p" "$(image_path "$1")/info"
+        sed -n "s/^$2=//p" "${image_of[$1]}/info"
 }
