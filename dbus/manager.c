@@ -115,7 +115,7 @@ ManagerCall *manager_start_transient(ManagerCaller caller, const char *unit,
         int r = new_method(caller.bus, "StartTransientUnit", &message);
 
         if (r >= 0)
-                r = sd_bus_message_append(message, "ss", unit, "fail");
+                r = sd_bus_message_append(message, "ss", unit, "replace"); /* see manager.h */
         if (r >= 0)
                 r = append_properties(message, properties);
         if (r >= 0)

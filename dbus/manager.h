@@ -28,7 +28,8 @@ typedef struct {
         void *userdata;
 } ManagerCaller;
 
-/* A service or scope and, in the same call, the slice around it; the slice may be NULL. */
+/* A service or scope and, in the same call, the slice around it; the slice may be NULL. A stop that the manager has
+ * queued for a slice above (nobody needed it a moment ago) gives way; a unit that exists never does. */
 ManagerCall *manager_start_transient(ManagerCaller caller, const char *unit,
                                      const PropertyList *properties, const char *slice,
                                      const PropertyList *slice_properties);

@@ -57,6 +57,7 @@ struct Launch {
         UnitWatch *watch;
         GuardLink *guard;
         Cgroup *cgroup;
+        CpuTimes cpu_before;             /* what the start itself has cost: not the program's */
         Capture *captures[STREAM_COUNT]; /* by descriptor; all NULL when output is passed through */
         bool is_dead;                    /* the main process */
 
@@ -122,13 +123,28 @@ static int on_clear_patience(sd_event_source *source, uint64_t usec, void *userd
         return 0;
 }
 
+static uint64_t since(uint64_t now, uint64_t before) {
+        if (now == FACTS_UNKNOWN || before == FACTS_UNKNOWN)
+                return now;
+        return now > before ? now - before : 0;
+}
+
+static void read_facts(Launch *launch) {
+        Facts *facts = &launch->facts;
+
+        cgroup_read_facts(launch->cgroup, facts);
+        facts->cpu_usec = since(facts->cpu_usec, launch->cpu_before.total_usec);
+        facts->cpu_user_usec = since(facts->cpu_user_usec, launch->cpu_before.user_usec);
+        facts->cpu_system_usec = since(facts->cpu_system_usec, launch->cpu_before.system_usec);
+}
+
 static void clear_away(Launch *launch) {
         launch->phase = PHASE_CLEARING;
         disarm_all(launch);
         deadline_arm(launch->settings.event, &launch->patience, CLEAR_PATIENCE_USEC,
                      on_clear_patience, launch);
         if (launch->cgroup)
-                cgroup_read_facts(launch->cgroup, &launch->facts);
+                read_facts(launch);
         unit_watch_read_counters(launch->watch);
         unit_watch_clear_away(launch->watch);
 }
@@ -240,9 +256,12 @@ static uint64_t cpus_usable(const Launch *launch) {
 
 static int on_budget(sd_event_source *source, uint64_t usec, void *userdata) {
         Launch *launch = userdata;
-        uint64_t budget = limits_of(launch)->value[LIMIT_CPU_TIME], used = 0;
+        uint64_t budget = limits_of(launch)->value[LIMIT_CPU_TIME], used;
+        CpuTimes now;
 
-        if (cgroup_read_cpu_usec(launch->cgroup, &used) && used >= budget) {
+        cgroup_read_cpu(launch->cgroup, &now);
+        used = since(now.total_usec, launch->cpu_before.total_usec);
+        if (used != FACTS_UNKNOWN && used >= budget) {
                 if (act(launch, ACT_CPU_TIME))
                         end_with_grace(launch);
                 return 0;
@@ -390,6 +409,7 @@ static void go(Launch *launch) {
         }
 
         launch->phase = PHASE_RUNNING;
+        cgroup_read_cpu(launch->cgroup, &launch->cpu_before);
         deadline_disarm(&launch->patience);
         launch->facts.stage = STAGE_EXECUTED; /* unless the gate says otherwise */
         launch->facts.started_realtime_usec = (uint64_t)g_get_real_time();

@@ -55,6 +55,16 @@ static Effective read_cpus(const LimitSet *limits, Cgroup *cgroup) {
         return result;
 }
 
+/* Kept by us, from a counter: without the counter it cannot be kept. */
+static Effective read_budget(uint64_t asked, Cgroup *cgroup) {
+        CpuTimes now;
+        Effective result = { .effective = asked };
+
+        cgroup_read_cpu(cgroup, &now);
+        result.is_known = result.is_enforced = now.total_usec != FACTS_UNKNOWN;
+        return result;
+}
+
 static Effective read_limit(const LimitSet *limits, Limit limit, Cgroup *cgroup,
                             const GateHello *hello) {
         const LimitInfo *info = limit_info(limit);
@@ -62,6 +72,8 @@ static Effective read_limit(const LimitSet *limits, Limit limit, Cgroup *cgroup,
 
         if (limit == LIMIT_CPUS)
                 return read_cpus(limits, cgroup);
+        if (limit == LIMIT_CPU_TIME)
+                return read_budget(asked, cgroup);
         switch (info->readback) {
         case LIMIT_READBACK_CGROUP:
                 return read_cgroup(limit, asked, cgroup);

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -200,23 +201,26 @@ static bool read_counter(const Cgroup *cgroup, const CounterSource *source, uint
         return text && counter_parse(source, text, ret_value);
 }
 
+static void read_value(const Cgroup *cgroup, const Counter *counter, uint64_t *place) {
+        if (!read_counter(cgroup, &counter->unified, place))
+                (void)read_counter(cgroup, &counter->legacy, place);
+}
+
 void cgroup_read_facts(Cgroup *cgroup, Facts *facts) {
         facts->counter_source = "memory.events";
         for (size_t i = 0; i < counter_count(); i++) {
                 const Counter *counter = counter_at(i);
-                uint64_t *place = (uint64_t *)((char *)facts + counter->offset);
 
-                if (!read_counter(cgroup, &counter->unified, place))
-                        (void)read_counter(cgroup, &counter->legacy, place);
+                read_value(cgroup, counter, (uint64_t *)((char *)facts + counter->offset));
         }
         read_memory_event(cgroup, facts);
 }
 
-bool cgroup_read_cpu_usec(Cgroup *cgroup, uint64_t *ret_usec) {
-        const Counter *counter = counter_cpu();
-
-        return read_counter(cgroup, &counter->unified, ret_usec) ||
-               read_counter(cgroup, &counter->legacy, ret_usec);
+void cgroup_read_cpu(Cgroup *cgroup, CpuTimes *ret_times) {
+        *ret_times = (CpuTimes){ FACTS_UNKNOWN, FACTS_UNKNOWN, FACTS_UNKNOWN };
+        read_value(cgroup, counter_of(offsetof(Facts, cpu_usec)), &ret_times->total_usec);
+        read_value(cgroup, counter_of(offsetof(Facts, cpu_user_usec)), &ret_times->user_usec);
+        read_value(cgroup, counter_of(offsetof(Facts, cpu_system_usec)), &ret_times->system_usec);
 }
 
 static uint64_t count_lines(const char *text) {

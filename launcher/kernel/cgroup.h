@@ -25,7 +25,12 @@ void cgroup_watch_memory(Cgroup *cgroup);
 /* Fills every counter and measure of the facts that can be had; the rest stays unknown. */
 void cgroup_read_facts(Cgroup *cgroup, Facts *facts);
 
-bool cgroup_read_cpu_usec(Cgroup *cgroup, uint64_t *ret_usec);
+/* CPU time of the tree since it exists; what cannot be had is FACTS_UNKNOWN. */
+typedef struct {
+        uint64_t total_usec, user_usec, system_usec;
+} CpuTimes;
+
+void cgroup_read_cpu(Cgroup *cgroup, CpuTimes *ret_times);
 uint64_t cgroup_count_processes(Cgroup *cgroup); /* alive in the tree */
 
 /* What holds: the smallest value of a limit's file over the slice and everything above it. False: no such file. */

@@ -65,9 +65,9 @@ const Counter *counter_at(size_t index) {
         return &counters[index];
 }
 
-const Counter *counter_cpu(void) {
+const Counter *counter_of(size_t offset) {
         for (size_t i = 0; i < G_N_ELEMENTS(counters); i++)
-                if (counters[i].offset == offsetof(Facts, cpu_usec))
+                if (counters[i].offset == offset)
                         return &counters[i];
         g_assert_not_reached();
 }

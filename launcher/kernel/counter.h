@@ -36,7 +36,7 @@ typedef struct {
 
 size_t counter_count(void);
 const Counter *counter_at(size_t index);
-const Counter *counter_cpu(void);
+const Counter *counter_of(size_t offset); /* of a fact that has a row */
 
 bool counter_parse(const CounterSource *source, const char *text, uint64_t *ret_value);
 
