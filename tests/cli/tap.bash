@@ -62,7 +62,8 @@ done_testing() {
     exit "$((failures > 0))"
 }
 
-# call ARGS…: runs the program and fills status, out, err (trailing newlines kept as one dot).
+# call ARGS…: runs the program and fills status, out and err.
+# shellcheck disable=SC2034
 call() {
     status=0
     "$CORDON" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null || status=$?
