@@ -1,0 +1,614 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The private manager: found, shared, gone, and afresh after every kind of violence. It runs in a UTS namespace of its
+ * own, so that its manager is nobody else's (the namespaces are part of the key). Whatever is waited for is waited for
+ * as an event; only the moments at which something is killed are times.
+ *
+ *         test-private-manager [KEEPER]      default: cordon-keeper beside $CORDON */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "launcher/manager/error.h"
+#include "launcher/manager/private.h"
+
+#include <tap.h>
+
+#define FOREVER_USEC (3600 * G_USEC_PER_SEC)
+#define END_MSEC     60000
+#define NOBODY       65534
+
+typedef struct {
+        char *dir;
+        int hold_fd;
+        GError *error;
+} Use;
+
+static char *keeper_path(int argc, char *argv[]) {
+        const char *cordon = g_getenv("CORDON");
+        g_autofree char *near = NULL;
+
+        if (argc > 1)
+                return g_canonicalize_filename(argv[1], NULL);
+        near = cordon ? g_path_get_dirname(cordon) : g_strdup(".");
+        return g_build_filename(near, "cordon-keeper", NULL);
+}
+
+static Use use_begin(const char *keeper, uint64_t idle_usec) {
+        PrivateSettings settings = { .keeper_path = keeper, .idle_usec = idle_usec };
+        Use use = { .hold_fd = -1 };
+
+        if (!private_manager_ensure(&settings, &use.dir, &use.hold_fd, &use.error))
+                diag("%s", use.error->message);
+        return use;
+}
+
+static void use_end(Use *use) {
+        if (use->hold_fd >= 0)
+                (void)close(use->hold_fd);
+        use->hold_fd = -1;
+        g_clear_pointer(&use->dir, g_free);
+        g_clear_error(&use->error);
+}
+
+/* Who has the `alive` lock: 0 when nobody. */
+static pid_t keeper_of(const char *dir) {
+        g_autofree char *path = g_build_filename(dir, "alive", NULL);
+        struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+        int fd = open(path, O_RDWR | O_CLOEXEC);
+
+        if (fd < 0)
+                return 0;
+        if (fcntl(fd, F_GETLK, &lock) < 0 || lock.l_type == F_UNLCK)
+                lock.l_pid = 0;
+        (void)close(fd);
+        return lock.l_pid;
+}
+
+static int connect_to(const char *dir, const char *name, int type) {
+        struct sockaddr_un address = { .sun_family = AF_UNIX };
+        int fd = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
+
+        (void)g_snprintf(address.sun_path, sizeof(address.sun_path), "%s/%s", dir, name);
+        if (connect(fd, (struct sockaddr *)&address, sizeof(address)) >= 0)
+                return fd;
+        (void)close(fd);
+        return -1;
+}
+
+/* Who listens on the manager's socket: 0 when nobody. */
+static pid_t manager_of(const char *dir) {
+        int fd = connect_to(dir, "systemd/private", SOCK_STREAM);
+        struct ucred peer = { 0 };
+        socklen_t size = sizeof(peer);
+
+        if (fd < 0)
+                return 0;
+        (void)getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size);
+        (void)close(fd);
+        return peer.pid;
+}
+
+static int process_open(pid_t pid) {
+        return pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+}
+
+/* Closes the descriptor. One that was never there has ended. */
+static bool process_ends(int fd) {
+        struct pollfd wait = { .fd = fd, .events = POLLIN };
+        bool ended = fd < 0 || poll(&wait, 1, END_MSEC) == 1;
+
+        if (fd >= 0)
+                (void)close(fd);
+        return ended;
+}
+
+static bool hold_ends(int fd) {
+        struct pollfd wait = { .fd = fd, .events = POLLIN };
+        char text[16];
+
+        return poll(&wait, 1, END_MSEC) == 1 && recv(fd, text, sizeof(text), 0) <= 0;
+}
+
+static GPtrArray *groups_found;
+static const char *groups_wanted;
+
+static int groups_visit(const char *path, const struct stat *st, int type, struct FTW *where) {
+        if (type == FTW_D && strstr(path + where->base, groups_wanted))
+                g_ptr_array_add(groups_found, g_strdup(path));
+        return 0;
+}
+
+/* The cgroups whose name holds the directory's. */
+static GPtrArray *groups_of(const char *dir) {
+        g_autofree char *name = g_path_get_basename(dir);
+
+        groups_found = g_ptr_array_new_with_free_func(g_free);
+        groups_wanted = name;
+        (void)nftw("/sys/fs/cgroup", groups_visit, 32, FTW_PHYS);
+        return groups_found;
+}
+
+static unsigned processes_of(const char *dir) {
+        g_autoptr(GDir) proc = g_dir_open("/proc", 0, NULL);
+        const char *entry;
+        unsigned n = 0;
+
+        while ((entry = g_dir_read_name(proc))) {
+                g_autofree char *path = g_strdup_printf("/proc/%s/environ", entry);
+                g_autofree char *command = g_strdup_printf("/proc/%s/cmdline", entry);
+                char *paths[] = { path, command };
+
+                for (size_t i = 0; g_ascii_isdigit(*entry) && i < G_N_ELEMENTS(paths); i++) {
+                        g_autofree char *text = NULL;
+                        gsize size;
+
+                        if (!g_file_get_contents(paths[i], &text, &size, NULL))
+                                continue;
+                        for (gsize at = 0; at < size; at++)
+                                text[at] = text[at] ?: ' ';
+                        if (size > 0 && g_strstr_len(text, (gssize)size, dir)) {
+                                n++;
+                                break;
+                        }
+                }
+        }
+        return n;
+}
+
+static void nothing_is_left(const char *dir, const char *mounts, const char *when) {
+        g_autoptr(GPtrArray) groups = groups_of(dir);
+        g_autofree char *now = NULL;
+
+        for (guint i = 0; i < groups->len; i++)
+                diag("left: %s", (char *)groups->pdata[i]);
+        cmp_ok(groups->len, "==", 0, "%s: no cgroup is left", when);
+        cmp_ok(processes_of(dir), "==", 0, "%s: no process is left", when);
+        ok(!g_file_test(dir, G_FILE_TEST_EXISTS), "%s: the directory is gone", when);
+        (void)g_file_get_contents("/proc/self/mountinfo", &now, NULL, NULL);
+        is(now, mounts, "%s: the machine's mounts are what they were", when);
+}
+
+/* Tells the keeper to leave and waits until it has. */
+static void leave(Use *use) {
+        pid_t keeper = use->dir ? keeper_of(use->dir) : 0;
+        int process = process_open(keeper);
+
+        if (keeper > 0)
+                (void)kill(keeper, SIGTERM);
+        ok(process_ends(process), "a keeper that is told to leave ends");
+        use_end(use);
+}
+
+static char *first_tree(const char *dir) {
+        g_autofree char *path = g_build_filename(dir, "ground", NULL);
+        g_autofree char *text = NULL;
+
+        if (!g_file_get_contents(path, &text, NULL, NULL) || !g_str_has_prefix(text, "tree "))
+                return NULL;
+        *strchr(text, '\n') = '\0';
+        return g_strdup(text + strlen("tree "));
+}
+
+/* A process like one of a service: in a group below the manager's, and nobody's child. */
+static int process_left_behind(const char *dir) {
+        g_autofree char *tree = first_tree(dir);
+        g_autofree char *group = g_build_filename(tree, "left", NULL);
+        g_autofree char *procs = g_build_filename(group, "cgroup.procs", NULL);
+        pid_t child = fork();
+        g_autofree char *text = NULL;
+        int process;
+        FILE *file;
+
+        if (child == 0) {
+                (void)signal(SIGTERM, SIG_IGN);
+                for (;;)
+                        (void)pause();
+        }
+        process = process_open(child);
+        (void)mkdir(group, 0755);
+        file = fopen(procs, "we");
+        ok(file && fprintf(file, "%d", (int)child) > 0 && fclose(file) == 0,
+           "a process is put into the manager's groups");
+        return process;
+}
+
+static void test_first_and_second(const char *keeper, const char *mounts) {
+        Use first = use_begin(keeper, FOREVER_USEC);
+        Use second = use_begin(keeper, FOREVER_USEC);
+        g_autofree char *dir = g_strdup(first.dir);
+        struct stat st = { 0 };
+        pid_t manager;
+
+        ok(first.dir && second.dir, "two runs get a manager");
+        if (!first.dir)
+                BAIL_OUT("no private manager, nothing to test");
+        is(second.dir, first.dir, "the second run shares that of the first");
+        manager = manager_of(dir);
+        ok(manager > 0, "it listens on its socket");
+        ok(stat(dir, &st) == 0 && st.st_uid == geteuid() && (st.st_mode & 07777) == 0700,
+           "its directory is ours alone");
+        ok((fcntl(first.hold_fd, F_GETFD) & FD_CLOEXEC) != 0, "the connection is close-on-exec");
+        cmp_ok(manager_of(dir), "==", manager, "it is one manager");
+
+        use_end(&second);
+        leave(&first);
+        nothing_is_left(dir, mounts, "after a keeper was told to leave");
+}
+
+static void test_idle(const char *keeper, const char *mounts) {
+        Use use = use_begin(keeper, 1);
+        g_autofree char *dir = g_strdup(use.dir);
+        int process = process_open(keeper_of(dir));
+        struct pollfd wait = { .fd = process, .events = POLLIN };
+
+        cmp_ok(poll(&wait, 1, 300), "==", 0, "a manager that is used does not leave for idleness");
+        use_end(&use);
+        ok(process_ends(process), "one that is not used leaves");
+        nothing_is_left(dir, mounts, "after idleness");
+}
+
+static void test_idle_race(const char *keeper, const char *mounts) {
+        g_autofree char *dir = NULL;
+        int bad = 0, process;
+
+        for (int i = 0; i < 100; i++) {
+                Use use = use_begin(keeper, 1);
+
+                if (!use.dir || manager_of(use.dir) == 0)
+                        bad++;
+                if (use.dir) {
+                        g_free(dir);
+                        dir = g_strdup(use.dir);
+                }
+                use_end(&use);
+        }
+        cmp_ok(bad, "==", 0, "100 runs, each while the last keeper is leaving, get a live manager");
+        process = process_open(keeper_of(dir));
+        ok(process_ends(process), "and the last leaves");
+        nothing_is_left(dir, mounts, "after leaving in a hurry");
+}
+
+/* One process of many that come at once: writes its keeper's pid. */
+static void crowd_member(const char *keeper, int start_fd, int result_fd, int stay_fd) {
+        char byte;
+        Use use;
+        pid_t pid;
+
+        (void)!read(start_fd, &byte, 1);
+        use = use_begin(keeper, FOREVER_USEC);
+        pid = use.dir ? keeper_of(use.dir) : -1;
+        (void)!write(result_fd, &pid, sizeof(pid));
+        (void)!read(stay_fd, &byte, 1);
+        _exit(0);
+}
+
+static void test_crowd(const char *keeper, const char *mounts) {
+        int wrong = 0, failed = 0;
+        g_autofree char *dir = NULL;
+
+        for (int round = 0; round < 20; round++) {
+                int start[2], result[2], stay[2];
+                pid_t first = 0;
+
+                if (pipe2(start, O_CLOEXEC) < 0 || pipe2(result, O_CLOEXEC) < 0 ||
+                    pipe2(stay, O_CLOEXEC) < 0)
+                        BAIL_OUT("no pipes");
+                for (int i = 0; i < 8; i++)
+                        if (fork() == 0) {
+                                (void)close(start[1]);
+                                (void)close(stay[1]);
+                                crowd_member(keeper, start[0], result[1], stay[0]);
+                        }
+                (void)close(start[1]);
+                (void)close(result[1]);
+                for (int i = 0; i < 8; i++) {
+                        pid_t pid = -1;
+
+                        if (read(result[0], &pid, sizeof(pid)) != sizeof(pid) || pid <= 0)
+                                failed++;
+                        first = first ?: pid;
+                        wrong += pid != first;
+                }
+
+                Use use = use_begin(keeper, FOREVER_USEC);
+
+                {
+                        g_free(dir);
+                        dir = g_strdup(use.dir);
+                }
+                if (keeper_of(use.dir) != first)
+                        wrong++;
+                int process = process_open(first);
+
+                (void)kill(first, SIGTERM);
+                (void)process_ends(process);
+                use_end(&use);
+                (void)close(stay[1]);
+                for (int i = 0; i < 8; i++)
+                        (void)wait(NULL);
+                (void)close(start[0]);
+                (void)close(result[0]);
+                (void)close(stay[0]);
+        }
+        cmp_ok(failed, "==", 0, "20 times 8 first runs at once: each gets a manager");
+        cmp_ok(wrong, "==", 0, "and it is the same one");
+        nothing_is_left(dir, mounts, "after the crowds");
+}
+
+typedef enum {
+        KILL_MANAGER,
+        KILL_KEEPER,
+        KILL_BOTH,
+} Victim;
+
+static void test_killed(const char *keeper, const char *mounts, Victim victim, const char *words) {
+        Use use = use_begin(keeper, FOREVER_USEC), next;
+        g_autofree char *dir = g_strdup(use.dir);
+        pid_t keeper_pid = keeper_of(dir), manager_pid = manager_of(dir);
+        int keeper_fd = process_open(keeper_pid), manager_fd = process_open(manager_pid);
+        int left_fd = process_left_behind(dir);
+
+        /* A keeper that is stopped cannot see its manager die before it is killed itself. */
+        if (victim != KILL_MANAGER)
+                (void)kill(keeper_pid, victim == KILL_BOTH ? SIGSTOP : SIGKILL);
+        if (victim != KILL_KEEPER)
+                (void)kill(manager_pid, SIGKILL);
+        if (victim == KILL_BOTH)
+                (void)kill(keeper_pid, SIGKILL);
+
+        ok(hold_ends(use.hold_fd), "%s: the launcher sees it", words);
+        ok(process_ends(keeper_fd), "%s: the keeper ends", words);
+        ok(process_ends(manager_fd), "%s: the manager ends", words);
+        use_end(&use);
+        if (victim == KILL_MANAGER)
+                nothing_is_left(dir, mounts, words);
+
+        next = use_begin(keeper, FOREVER_USEC);
+        is(next.dir, dir, "%s: the next run starts afresh in the same place", words);
+        ok(manager_of(next.dir) > 0, "%s: and its manager answers", words);
+        ok(process_ends(left_fd), "%s: what the old one had running is ended", words);
+        leave(&next);
+        nothing_is_left(dir, mounts, words);
+        while (waitpid(-1, NULL, WNOHANG) > 0)
+                continue;
+}
+
+/* A keeper, or a manager, is killed at some moment of the start. */
+static void test_killed_while_starting(const char *keeper, const char *mounts) {
+        Use use = use_begin(keeper, FOREVER_USEC);
+        g_autofree char *dir = g_strdup(use.dir);
+        guint32 moment = 1;
+        int bad = 0;
+
+        leave(&use);
+        for (int i = 0; i < 60; i++) {
+                pid_t child = fork();
+                int child_fd;
+                pid_t victim;
+
+                if (child == 0) {
+                        PrivateSettings settings = { .keeper_path = keeper,
+                                                     .idle_usec = FOREVER_USEC };
+                        Use other = { .hold_fd = -1 };
+
+                        (void)!private_manager_ensure(&settings, &other.dir, &other.hold_fd,
+                                                      &other.error);
+                        _exit(0);
+                }
+
+                child_fd = process_open(child);
+                moment = moment * 1103515245 + 12345;
+                (void)poll(NULL, 0, (int)(moment >> 16) % 60);
+                victim = i % 2 ? keeper_of(dir) : 0;
+                if (i % 2 == 0) {
+                        g_autofree char *path = g_strdup_printf("/proc/%d/task/%d/children",
+                                                                keeper_of(dir), keeper_of(dir));
+                        g_autofree char *text = NULL;
+
+                        if (g_file_get_contents(path, &text, NULL, NULL))
+                                victim = (pid_t)g_ascii_strtoll(text, NULL, 10);
+                }
+                if (victim > 0)
+                        (void)kill(victim, SIGKILL);
+                if (!process_ends(child_fd))
+                        bad++;
+                (void)waitpid(child, NULL, 0);
+
+                use = use_begin(keeper, FOREVER_USEC);
+                if (!use.dir || manager_of(use.dir) == 0)
+                        bad++;
+                if (use.dir) {
+                        pid_t pid = keeper_of(use.dir);
+                        int process = process_open(pid);
+
+                        (void)kill(pid, SIGTERM);
+                        (void)process_ends(process);
+                }
+                use_end(&use);
+        }
+        cmp_ok(bad, "==", 0, "60 starts in which somebody is killed: the next run gets a manager");
+        nothing_is_left(dir, mounts, "after kills while starting");
+}
+
+static void test_directory_removed(const char *keeper, const char *mounts) {
+        Use use = use_begin(keeper, FOREVER_USEC), next;
+        g_autofree char *dir = g_strdup(use.dir);
+        g_autofree char *away = g_strdup_printf("%s.away", dir);
+        int old = process_open(keeper_of(dir));
+
+        ok(g_rename(dir, away) == 0, "somebody takes the directory away");
+        next = use_begin(keeper, FOREVER_USEC);
+        is(next.dir, dir, "the next run has a manager in the same place");
+        ok(manager_of(next.dir) > 0, "and it answers");
+        ok(process_ends(old), "the old keeper sees its manager end, and goes");
+        ok(manager_of(next.dir) > 0, "and leaves the new one alone");
+        use_end(&use);
+
+        g_autofree char *command = g_strdup_printf("rm -rf '%s'", away);
+
+        ok(system(command) == 0, "(the test clears up what it took away)");
+        leave(&next);
+        nothing_is_left(dir, mounts, "after a directory was taken away");
+}
+
+/* Names only; one a line. */
+static char *environment_names(pid_t pid) {
+        g_autofree char *path = g_strdup_printf("/proc/%d/environ", (int)pid);
+        g_autofree char *text = NULL;
+        GString *names = g_string_new(NULL);
+        gsize size = 0;
+
+        (void)g_file_get_contents(path, &text, &size, NULL);
+        for (const char *at = text; at && at < text + size; at += strlen(at) + 1)
+                g_string_append_printf(names, "%.*s ", (int)strcspn(at, "="), at);
+        return g_string_free(names, FALSE);
+}
+
+static void test_nothing_of_the_starter(const char *keeper, const char *mounts) {
+        g_autofree char *dir = NULL, *names = NULL, *own = NULL, *cwd = NULL, *limits = NULL;
+        g_autofree char *fds_path = NULL, *cwd_path = NULL, *limits_path = NULL;
+        struct rlimit few = { .rlim_cur = 77, .rlim_max = 4096 };
+        pid_t child, keeper_pid;
+        Use use;
+
+        (void)g_setenv("CORDON_TEST_SECRET", "token", TRUE);
+        child = fork();
+        if (child == 0) {
+                (void)chdir("/tmp");
+                (void)umask(0);
+                (void)nice(7);
+                (void)setrlimit(RLIMIT_NOFILE, &few);
+                use = use_begin(keeper, FOREVER_USEC);
+                _exit(use.dir ? 0 : 1);
+        }
+        (void)waitpid(child, NULL, 0);
+        g_unsetenv("CORDON_TEST_SECRET");
+
+        use = use_begin(keeper, FOREVER_USEC);
+        dir = g_strdup(use.dir);
+        keeper_pid = keeper_of(dir);
+        names = environment_names(manager_of(dir));
+        is(names,
+           "PATH HOME XDG_RUNTIME_DIR NOTIFY_SOCKET SYSTEMD_UNIT_PATH SYSTEMD_GENERATOR_PATH "
+           "SYSTEMD_ENVIRONMENT_GENERATOR_PATH ",
+           "the manager's environment is ours to the letter");
+        own = environment_names(keeper_pid);
+        is(own, "", "the keeper has none");
+        cmp_ok(getpriority(PRIO_PROCESS, (id_t)manager_of(dir)), "==", 0,
+               "the starter's nice value is not inherited");
+
+        cwd_path = g_strdup_printf("/proc/%d/cwd", (int)keeper_pid);
+        cwd = g_file_read_link(cwd_path, NULL);
+        is(cwd, "/", "nor its working directory");
+        limits_path = g_strdup_printf("/proc/%d/limits", (int)keeper_pid);
+        (void)g_file_get_contents(limits_path, &limits, NULL, NULL);
+        unlike(limits, "Max open files +77 ", "nor its limits");
+        leave(&use);
+        nothing_is_left(dir, mounts, "after that");
+}
+
+static void test_other_users(const char *keeper) {
+        Use use = use_begin(keeper, FOREVER_USEC);
+        int status = -1;
+        pid_t child = fork();
+
+        if (child == 0) {
+                int mask = 0;
+
+                if (setresgid(NOBODY, NOBODY, NOBODY) < 0 || setresuid(NOBODY, NOBODY, NOBODY) < 0)
+                        _exit(99);
+                if (connect_to(use.dir, "keeper", SOCK_SEQPACKET) >= 0 || errno != EACCES)
+                        mask |= 1;
+                if (connect_to(use.dir, "systemd/private", SOCK_STREAM) >= 0 || errno != EACCES)
+                        mask |= 2;
+                if (open(use.dir, O_RDONLY | O_DIRECTORY) >= 0 || errno != EACCES)
+                        mask |= 4;
+                _exit(mask);
+        }
+        (void)waitpid(child, &status, 0);
+        cmp_ok(status, "==", 0, "another user reaches neither socket nor directory");
+
+        /* Also where he was handed the open directory: then the keeper asks who he is. */
+        child = fork();
+        if (child == 0) {
+                char text[16];
+                int fd, here = open(use.dir, O_PATH | O_DIRECTORY);
+
+                if (here < 0 || chmod(use.dir, 0711) < 0 || setresuid(NOBODY, NOBODY, NOBODY) < 0)
+                        _exit(99);
+                fd = connect_to(use.dir, "keeper", SOCK_SEQPACKET);
+                _exit(fd < 0 || recv(fd, text, sizeof(text), 0) <= 0 ? 0 : 1);
+        }
+        (void)waitpid(child, &status, 0);
+        (void)chmod(use.dir, 0700);
+        cmp_ok(status, "==", 0, "and would be sent away by the keeper");
+        leave(&use);
+}
+
+static void test_world(const char *keeper) {
+        Use use = use_begin(keeper, FOREVER_USEC);
+        g_autofree char *booted = g_strdup_printf("/proc/%d/root/run/systemd/system",
+                                                  (int)manager_of(use.dir));
+
+        cmp_ok(g_file_test(booted, G_FILE_TEST_EXISTS),
+               "==", g_file_test("/run/systemd/system", G_FILE_TEST_EXISTS),
+               "programs see no booted system where there is none");
+        leave(&use);
+}
+
+static void test_errors(void) {
+        Use use = use_begin("/nowhere/cordon-keeper", FOREVER_USEC);
+
+        ok(!use.dir, "without its keeper there is no manager");
+        ok(g_error_matches(use.error, MANAGER_ERROR, MANAGER_ERROR_KEEPER), "the code says so");
+        is(use.error ? use.error->message : NULL,
+           "cannot run /nowhere/cordon-keeper: No such file or directory: is cordon installed "
+           "completely?",
+           "and the message says what would help");
+        use_end(&use);
+}
+
+int main(int argc, char *argv[]) {
+        g_autofree char *keeper = keeper_path(argc, argv);
+        g_autofree char *mounts = NULL;
+
+        if (geteuid() != 0)
+                plan(SKIP_ALL, "needs root");
+        if (unshare(CLONE_NEWUTS) < 0)
+                plan(SKIP_ALL, "needs a UTS namespace of its own");
+        (void)g_file_get_contents("/proc/self/mountinfo", &mounts, NULL, NULL);
+        (void)g_unsetenv("CORDON_PRIVATE_IDLE");
+
+        plan(NO_PLAN);
+        test_first_and_second(keeper, mounts);
+        test_idle(keeper, mounts);
+        test_idle_race(keeper, mounts);
+        test_crowd(keeper, mounts);
+        test_killed(keeper, mounts, KILL_MANAGER, "the manager is killed");
+        test_killed(keeper, mounts, KILL_KEEPER, "the keeper is killed");
+        test_killed(keeper, mounts, KILL_BOTH, "both are killed");
+        test_killed_while_starting(keeper, mounts);
+        test_directory_removed(keeper, mounts);
+        test_nothing_of_the_starter(keeper, mounts);
+        test_other_users(keeper);
+        test_world(keeper);
+        test_errors();
+        done_testing();
+}
