@@ -30,7 +30,7 @@
 
 #include <tap.h>
 
-#define FOREVER_USEC (3600 * G_USEC_PER_SEC)
+#define FOREVER_USEC (UINT64_C(3600) * G_USEC_PER_SEC)
 #define END_MSEC     60000
 #define NOBODY       65534
 
@@ -400,7 +400,7 @@ static void test_killed_while_starting(const char *keeper, const char *mounts) {
         leave(&use);
         for (int i = 0; i < 60; i++) {
                 pid_t child = fork();
-                int child_fd;
+                int child_fd, victim_fd;
                 pid_t victim;
 
                 if (child == 0) {
@@ -425,8 +425,10 @@ static void test_killed_while_starting(const char *keeper, const char *mounts) {
                         if (g_file_get_contents(path, &text, NULL, NULL))
                                 victim = (pid_t)g_ascii_strtoll(text, NULL, 10);
                 }
+                victim_fd = process_open(victim);
                 if (victim > 0)
                         (void)kill(victim, SIGKILL);
+                (void)process_ends(victim_fd);
                 if (!process_ends(child_fd))
                         bad++;
                 (void)waitpid(child, NULL, 0);
