@@ -93,6 +93,7 @@ image_build() {
 
         need mmdebstrap mmdebstrap
         need mke2fs e2fsprogs
+        [ "$(id -u)" = 0 ] || need newuidmap uidmap
         place=$work/image-$release
         log=$cache/log/$release-build.log
         mkdir -p "$place/root" "$place/image"
