@@ -127,17 +127,18 @@ static bool take_labels(Options *options, const JsonValue *value, const char *pa
         return take_members(options, value, "an object of strings", path, take_label, error);
 }
 
-/* Without an exponent a number's spelling is what the command line takes, digit by digit. */
+/* Without an exponent a number's spelling is what the command line takes, digit by digit; a sign is for it to refuse. */
 static bool take_limit_number(Options *options, Limit limit, const char *text, const char *path,
                               GError **error) {
         g_autofree char *shown = text_printable(text, TEXT_SHOWN);
         double number;
+        bool has_digit; /* other than 0 */
 
-        if (!strpbrk(text, "eE"))
+        if (!strpbrk(text, "eE") || text[0] == '-')
                 return limit_set_parse(&options->limits, limit, text, error);
         number = g_ascii_strtod(text, NULL);
-        if (!isfinite(number) || (number == 0 && strpbrk(text, "123456789") < strpbrk(text, "eE") &&
-                                  strpbrk(text, "123456789")))
+        has_digit = g_ascii_isdigit(text[strcspn(text, "123456789eE")]);
+        if (!isfinite(number) || (number == 0 && has_digit))
                 return job_error(error, path, "%s does not fit into a number", shown);
         return limit_set_number(&options->limits, limit, number, error);
 }

@@ -283,8 +283,10 @@ static bool read_items(Reader *reader, JsonValue *value, char close, const char 
                 skip_space(reader);
                 if (accept(reader, close))
                         return true;
-                if (!accept(reader, ','))
-                        return fail_expected(reader, expected);
+                if (accept(reader, ','))
+                        continue;
+                reader->depth--; /* what is wrong is the container, not its next item */
+                return fail_expected(reader, expected);
         }
 }
 
@@ -359,7 +361,8 @@ static bool check_bytes(Reader *reader) {
 }
 
 JsonValue *json_read(const char *text, size_t size, GError **error) {
-        Reader reader = { .start = text, .at = text, .end = text + size, .error = error };
+        const char *start = size > 0 ? text : "";
+        Reader reader = { .start = start, .at = start, .end = start + size, .error = error };
         g_autoptr(JsonValue) value = check_bytes(&reader) ? read_value(&reader) : NULL;
 
         if (!value)
