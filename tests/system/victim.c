@@ -397,6 +397,14 @@ static void verb_groups(char **arguments) {
                 say_number("group", groups[i]);
 }
 
+static void verb_link(char **arguments) {
+        char target[4096] = "";
+
+        if (readlink(arguments[0], target, sizeof target - 1) < 0)
+                (void)snprintf(target, sizeof target, "%s", strerrorname_np(errno));
+        say_line("link", target);
+}
+
 static void verb_pid(char **arguments) {
         say_number("pid", getpid());
 }
@@ -433,6 +441,7 @@ static const Verb verbs[] = {
         { "fds",      0, verb_fds,      "says what is open" },
         { "where",    0, verb_where,    "says directory, umask, nice, user and group" },
         { "groups",   0, verb_groups,   "says the other groups" },
+        { "link",     1, verb_link,     "PATH: says where it leads" },
         { "pid",      0, verb_pid,      "says its number" },
 };
 /* clang-format on */
