@@ -225,6 +225,10 @@ const UnitState *unit_watch_state(const UnitWatch *watch) {
         return &watch->state;
 }
 
+bool unit_state_start_failed(const UnitState *state) {
+        return state->job_result && strcmp(state->job_result, "done") != 0;
+}
+
 static void on_version(sd_bus_message *reply, const GError *error, void *userdata) {
         UnitWatch *watch = userdata;
         const char *version = NULL;

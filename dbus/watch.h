@@ -29,6 +29,8 @@ typedef struct {
         char *manager_version; /* as systemd says it; NULL: not learnt */
 } UnitState;
 
+bool unit_state_start_failed(const UnitState *state); /* the start job is over, and not done */
+
 /* Signals are watched from here on. */
 UnitWatch *unit_watch_new(sd_bus *bus, const char *unit, const char *slice,
                           UnitWatchHandler handler, void *userdata);

@@ -18,10 +18,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "check.h"
 #include "dbus/error.h"
 #include "dbus/watch.h"
 #include "deadline.h"
+#include "enforcer.h"
 #include "launcher/gate/channel.h"
+#include "launcher/guard/leftover.h"
 #include "launcher/guard/link.h"
 #include "launcher/kernel/cgroup.h"
 #include "launcher/kernel/error.h"
@@ -34,7 +37,6 @@
         (30 * G_USEC_PER_SEC) /* for the manager to say how a dead process ended */
 #define CLEAR_PATIENCE_USEC (30 * G_USEC_PER_SEC)
 #define RECONNECT_USEC      (50 * 1000)
-#define KILL_AGAIN_USEC     (100 * 1000)
 
 #define STREAM_COUNT 3
 
@@ -48,6 +50,7 @@ typedef enum {
 struct Launch {
         LaunchSettings settings;
         char *unit, *slice;
+        char *owner; /* ourselves, as the slice and the guard know us */
         Phase phase;
         Facts facts;
         Readback readback;
@@ -56,18 +59,22 @@ struct Launch {
         bool gate_said_hello, gate_ended;
         UnitWatch *watch;
         GuardLink *guard;
+        Enforcer *enforcer;   /* from "go" on */
+        Leftover *leftover;   /* while the id is somebody else's */
+        bool is_name_cleared; /* it was looked at: the next answer is the last */
         Cgroup *cgroup;
-        CpuTimes cpu_before;             /* what the start itself has cost: not the program's */
         Capture *captures[STREAM_COUNT]; /* by descriptor; all NULL when output is passed through */
         bool is_dead;                    /* the main process */
 
         sd_event_source *gate_io, *death_io, *over;
         sd_event_source *patience; /* of the phase: starting, the manager's last word, clearing */
-        sd_event_source *timeout, *budget, *grace, *kill_again, *reconnect;
+        sd_event_source *reconnect;
         uint64_t reconnect_until_usec;
 };
 
 static void decide(Launch *launch);
+static bool begin(Launch *launch, GError **error);
+static void refuse_start(Launch *launch);
 
 static uint64_t now_usec(void) {
         return (uint64_t)g_get_monotonic_time();
@@ -88,11 +95,8 @@ static int on_over(sd_event_source *source, void *userdata) {
 }
 
 static void disarm_all(Launch *launch) {
-        sd_event_source **timers[] = { &launch->patience, &launch->timeout,    &launch->budget,
-                                       &launch->grace,    &launch->kill_again, &launch->reconnect };
-
-        for (size_t i = 0; i < G_N_ELEMENTS(timers); i++)
-                deadline_disarm(timers[i]);
+        deadline_disarm(&launch->patience);
+        deadline_disarm(&launch->reconnect);
         launch->death_io = sd_event_source_disable_unref(launch->death_io);
         launch->gate_io = sd_event_source_disable_unref(launch->gate_io);
 }
@@ -110,6 +114,7 @@ static void be_over(Launch *launch, bool is_clean) {
         if (launch->phase == PHASE_OVER)
                 return;
         launch->phase = PHASE_OVER;
+        g_clear_pointer(&launch->enforcer, enforcer_free);
         disarm_all(launch);
         finish_captures(launch);
         if (is_clean && launch->guard)
@@ -123,43 +128,32 @@ static int on_clear_patience(sd_event_source *source, uint64_t usec, void *userd
         return 0;
 }
 
-static uint64_t since(uint64_t now, uint64_t before) {
-        if (now == FACTS_UNKNOWN || before == FACTS_UNKNOWN)
-                return now;
-        return now > before ? now - before : 0;
-}
-
-static void read_facts(Launch *launch) {
-        Facts *facts = &launch->facts;
-
-        cgroup_read_facts(launch->cgroup, facts);
-        facts->cpu_usec = since(facts->cpu_usec, launch->cpu_before.total_usec);
-        facts->cpu_user_usec = since(facts->cpu_user_usec, launch->cpu_before.user_usec);
-        facts->cpu_system_usec = since(facts->cpu_system_usec, launch->cpu_before.system_usec);
-}
-
 static void clear_away(Launch *launch) {
         launch->phase = PHASE_CLEARING;
         disarm_all(launch);
         deadline_arm(launch->settings.event, &launch->patience, CLEAR_PATIENCE_USEC,
                      on_clear_patience, launch);
-        if (launch->cgroup)
-                read_facts(launch);
+        if (launch->enforcer)
+                enforcer_read_facts(launch->enforcer);
+        else if (launch->cgroup)
+                cgroup_read_facts(launch->cgroup, &launch->facts);
+        g_clear_pointer(&launch->enforcer, enforcer_free);
         unit_watch_read_counters(launch->watch);
         unit_watch_clear_away(launch->watch);
 }
 
-/* Nothing of the program has run. The gate sees its socket close and ends; what is in the unit is killed. */
+/* Nothing of the program has run. What the manager has made for us is killed and cleared away; where it has not answered
+ * it may still make it, and the guard sees to that. Where it said no, the unit of that name, if any, is not ours. */
 static void refuse(Launch *launch, const char *code, const char *message) {
+        const UnitState *state = unit_watch_state(launch->watch);
+        const GError *error = state->start_error;
+
         launch->facts.stage = STAGE_REFUSED;
         text_replace(&launch->facts.refusal_code, code);
         text_replace(&launch->facts.refusal_message, message);
-        if (unit_watch_state(launch->watch)->start_error) {
-                const GError *error = unit_watch_state(launch->watch)->start_error;
-
-                /* Without an answer it may still be started: then the guard ends it. */
+        if (!state->is_accepted) {
                 be_over(launch,
-                        !g_error_matches(error, DBUS_ERROR, DBUS_ERROR_NO_ANSWER) &&
+                        error && !g_error_matches(error, DBUS_ERROR, DBUS_ERROR_NO_ANSWER) &&
                                 !g_error_matches(error, DBUS_ERROR, DBUS_ERROR_DISCONNECTED));
                 return;
         }
@@ -180,95 +174,12 @@ static void be_lost(Launch *launch, const char *message) {
 
 /* Ending the program */
 
-static int on_kill_again(sd_event_source *source, uint64_t usec, void *userdata) {
-        Launch *launch = userdata;
-
-        unit_watch_kill(launch->watch, SIGKILL);
-        deadline_arm(launch->settings.event, &launch->kill_again, KILL_AGAIN_USEC, on_kill_again,
-                     launch);
-        return 0;
-}
-
-/* Once may not be enough for a tree that forks while it dies. */
-static void kill_until_empty(Launch *launch) {
-        if (!launch->kill_again)
-                on_kill_again(NULL, 0, launch);
-}
-
-static int on_grace(sd_event_source *source, uint64_t usec, void *userdata) {
-        kill_until_empty(userdata);
-        return 0;
-}
-
-static void end_with_grace(Launch *launch) {
-        const LimitSet *limits = limits_of(launch);
-        uint64_t grace = limits->value[LIMIT_GRACE];
-
-        if (grace == 0) {
-                kill_until_empty(launch);
-                return;
-        }
-        unit_watch_kill(launch->watch, SIGTERM);
-        unit_watch_kill(launch->watch, SIGCONT); /* a stopped one can take its TERM now */
-        if (grace != LIMIT_INFINITY && !launch->grace)
-                deadline_arm(launch->settings.event, &launch->grace, grace, on_grace, launch);
-}
-
-/* The first reason is the one that counts; a later one changes nothing. */
-static bool act(Launch *launch, Act why) {
-        for (int i = 0; i < _ACT_MAX; i++)
-                if (launch->facts.act_usec[i] != 0)
-                        return false;
-        if (launch->is_dead)
-                return false;
-        launch->facts.act_usec[why] = now_usec();
-        return true;
-}
-
 static void on_output_full(void *userdata) {
         Launch *launch = userdata;
 
         launch->facts.is_output_truncated = true;
-        if (launch->settings.is_kill_on_output && launch->phase == PHASE_RUNNING &&
-            act(launch, ACT_OUTPUT))
-                kill_until_empty(launch);
-}
-
-static int on_timeout(sd_event_source *source, uint64_t usec, void *userdata) {
-        Launch *launch = userdata;
-
-        if (act(launch, ACT_TIMEOUT))
-                end_with_grace(launch);
-        return 0;
-}
-
-/* How many CPUs can work for the tree at the same time. */
-static uint64_t cpus_usable(const Launch *launch) {
-        const LimitSet *limits = limits_of(launch);
-        uint64_t cpus = g_get_num_processors();
-
-        if (limit_set_is_limited(limits, LIMIT_CPUS))
-                cpus = MIN(cpus, limits->value[LIMIT_CPUS]);
-        if (limit_set_is_limited(limits, LIMIT_CPU))
-                cpus = MIN(cpus, (limits->value[LIMIT_CPU] + G_USEC_PER_SEC - 1) / G_USEC_PER_SEC);
-        return cpus;
-}
-
-static int on_budget(sd_event_source *source, uint64_t usec, void *userdata) {
-        Launch *launch = userdata;
-        uint64_t budget = limits_of(launch)->value[LIMIT_CPU_TIME], used;
-        CpuTimes now;
-
-        cgroup_read_cpu(launch->cgroup, &now);
-        used = since(now.total_usec, launch->cpu_before.total_usec);
-        if (used != FACTS_UNKNOWN && used >= budget) {
-                if (act(launch, ACT_CPU_TIME))
-                        end_with_grace(launch);
-                return 0;
-        }
-        deadline_arm(launch->settings.event, &launch->budget,
-                     deadline_next_look_usec(budget, used, cpus_usable(launch)), on_budget, launch);
-        return 0;
+        if (launch->settings.is_kill_on_output && launch->enforcer)
+                (void)enforcer_act(launch->enforcer, ACT_OUTPUT);
 }
 
 void launch_cancel(Launch *launch, int signal) {
@@ -276,18 +187,20 @@ void launch_cancel(Launch *launch, int signal) {
                 launch->facts.cancel_signal = signal;
                 launch->facts.act_usec[ACT_CANCEL] = now_usec();
                 launch->facts.stage = STAGE_EXECUTED; /* it would have been, but for the caller */
+                if (!unit_watch_state(launch->watch)->is_accepted) {
+                        be_over(launch, false);
+                        return;
+                }
                 unit_watch_kill(launch->watch, SIGKILL);
                 clear_away(launch);
                 return;
         }
         if (launch->phase != PHASE_RUNNING)
                 return;
-        if (act(launch, ACT_CANCEL)) {
+        if (enforcer_act(launch->enforcer, ACT_CANCEL))
                 launch->facts.cancel_signal = signal;
-                end_with_grace(launch);
-        } else {
-                kill_until_empty(launch);
-        }
+        else
+                enforcer_kill(launch->enforcer);
 }
 
 /* Starting */
@@ -328,6 +241,7 @@ static int on_death(sd_event_source *source, int fd, uint32_t events, void *user
 
         launch->death_io = sd_event_source_disable_unref(launch->death_io);
         launch->is_dead = true;
+        enforcer_note_death(launch->enforcer);
         hear_gate(launch); /* its last word may be waiting behind the news of its death */
         launch->facts.ended_usec = now_usec();
         launch->facts.ended_realtime_usec = (uint64_t)g_get_real_time();
@@ -335,90 +249,43 @@ static int on_death(sd_event_source *source, int fd, uint32_t events, void *user
         return 0;
 }
 
-/* The process behind a pidfd, as we number processes. */
-static pid_t pid_of(int pidfd) {
-        g_autofree char *path = g_strdup_printf("/proc/self/fdinfo/%d", pidfd);
-        g_autofree char *text = NULL;
-        const char *line = g_file_get_contents(path, &text, NULL, NULL) ? strstr(text, "\nPid:")
-                                                                        : NULL;
-
-        return line ? (pid_t)g_ascii_strtoll(line + strlen("\nPid:"), NULL, 10) : -1;
-}
-
-static const char *const namespace_words[_GATE_NS_MAX] = {
-        [GATE_NS_MNT] = "mount", [GATE_NS_NET] = "network", [GATE_NS_PID] = "pid",
-        [GATE_NS_USER] = "user", [GATE_NS_IPC] = "IPC",     [GATE_NS_UTS] = "host name",
-};
-
-/* A unit runs in the manager's namespaces. Where those are not the caller's, the program would see another network or
- * another / without anybody having asked for it. */
-static bool check_namespaces(const Launch *launch, GError **error) {
-        const uint64_t *inside = gate_channel_hello(launch->gate)->namespaces;
-        const uint64_t *ours = launch->settings.caller->namespaces;
-
-        for (int i = 0; i < _GATE_NS_MAX; i++) {
-                if (i == GATE_NS_MNT && launch->settings.door->is_own_mount_namespace)
-                        continue;
-                if (inside[i] == 0 || ours[i] == 0 || inside[i] == ours[i])
-                        continue;
-                g_set_error(
-                        error, LAUNCHER_ERROR, LAUNCHER_ERROR_NAMESPACE,
-                        "the caller is in another %s namespace than the %s manager; --private starts one in the caller's",
-                        namespace_words[i], manager_kind_word(launch->settings.door->kind));
-                return false;
-        }
-        return true;
-}
-
-static bool check(Launch *launch, GError **error) {
-        pid_t pid = pid_of(gate_channel_pidfd(launch->gate));
-
-        if (!check_namespaces(launch, error))
-                return false;
-        launch->cgroup = cgroup_find(pid, launch->slice, error);
-        if (!launch->cgroup)
-                return false;
-        cgroup_watch_memory(launch->cgroup);
-        if (readback_check(limits_of(launch), launch->cgroup, gate_channel_hello(launch->gate),
-                           &launch->readback, error))
-                return true;
-        if (!launch->settings.is_best_effort)
-                return false;
-
-        g_clear_error(error);
-        return true;
-}
-
-static void arm_limits(Launch *launch) {
-        const LimitSet *limits = limits_of(launch);
-
-        if (limit_set_is_limited(limits, LIMIT_TIMEOUT))
-                deadline_arm(launch->settings.event, &launch->timeout, limits->value[LIMIT_TIMEOUT],
-                             on_timeout, launch);
-        if (limit_set_is_limited(limits, LIMIT_CPU_TIME))
-                on_budget(NULL, 0, launch);
-}
-
 static void go(Launch *launch) {
         g_autoptr(GError) error = NULL;
+        CheckSource source = {
+                .gate = launch->gate,
+                .caller = launch->settings.caller,
+                .door = launch->settings.door,
+                .limits = limits_of(launch),
+                .slice = launch->slice,
+                .is_best_effort = launch->settings.is_best_effort,
+        };
+        EnforcerSettings enforcer = {
+                .event = launch->settings.event,
+                .limits = limits_of(launch),
+                .watch = launch->watch,
+                .facts = &launch->facts,
+        };
         int r;
 
-        if (!check(launch, &error)) {
+        if (!check_gate(&source, &launch->cgroup, &launch->readback, &error)) {
                 refuse_error(launch, error);
                 return;
         }
 
         launch->phase = PHASE_RUNNING;
-        cgroup_read_cpu(launch->cgroup, &launch->cpu_before);
         deadline_disarm(&launch->patience);
         launch->facts.stage = STAGE_EXECUTED; /* unless the gate says otherwise */
         launch->facts.started_realtime_usec = (uint64_t)g_get_real_time();
         launch->facts.started_usec = now_usec();
+        enforcer.cgroup = launch->cgroup;
+        launch->enforcer = enforcer_new(&enforcer);
+        for (int i = 0; i < STREAM_COUNT; i++)
+                if (launch->captures[i])
+                        capture_drop_write_end(launch->captures[i]); /* the gate has its own */
         gate_channel_go(launch->gate);
         r = sd_event_add_io(launch->settings.event, &launch->death_io,
                             gate_channel_pidfd(launch->gate), EPOLLIN, on_death, launch);
         g_assert(r >= 0);
-        arm_limits(launch);
 }
 
 static void refuse_gate(Launch *launch) {
@@ -430,42 +297,63 @@ static void refuse_gate(Launch *launch) {
         refuse(launch, "gate", message);
 }
 
-static void refuse_gate_failure(Launch *launch) {
-        static const char *const stages[] = {
-                [GATE_AT_REQUEST] = "the gate could not read its request",
-                [GATE_AT_DIRECTORY] = "the working directory cannot be entered by the program",
-                [GATE_AT_STDIO] = "the standard streams could not be set up",
-                [GATE_AT_EXEC] = "the program could not be executed",
-        };
-        const GateFailure *failure = gate_channel_failure(launch->gate);
-        const char *what = failure->stage < G_N_ELEMENTS(stages) ? stages[failure->stage]
-                                                                 : "the gate failed";
-        g_autofree char *message = g_strdup_printf("%s: %s", what,
-                                                   g_strerror(failure->error_number));
+static void on_leftover(bool is_cleared, void *userdata) {
+        Launch *launch = userdata;
+        g_autoptr(GError) error = NULL;
 
-        refuse(launch, failure->stage == GATE_AT_DIRECTORY ? "directory" : "gate", message);
+        launch->is_name_cleared = true;
+        if (!is_cleared || !begin(launch, &error))
+                refuse_start(launch);
 }
 
-static bool job_failed(const UnitState *state) {
-        return state->job_result && strcmp(state->job_result, "done") != 0;
+/* The id is somebody's. Once, we look whether it is only what a dead one of ours has left. */
+static bool look_for_leftover(Launch *launch) {
+        const GError *error = unit_watch_state(launch->watch)->start_error;
+
+        if (launch->is_name_cleared || !launch->settings.door->socket_path ||
+            !g_error_matches(error, DBUS_ERROR, DBUS_ERROR_EXISTS))
+                return false;
+        if (!launch->leftover)
+                launch->leftover = leftover_new(launch->settings.event, launch->settings.door,
+                                                launch->settings.spec->id, on_leftover, launch);
+        return true;
+}
+
+static void refuse_start(Launch *launch) {
+        const GError *error = unit_watch_state(launch->watch)->start_error;
+        g_autofree char *message = NULL;
+
+        if (look_for_leftover(launch))
+                return;
+        if (g_error_matches(error, DBUS_ERROR, DBUS_ERROR_EXISTS))
+                message = g_strdup_printf("--id: \"%s\" is in use", launch->settings.spec->id);
+        refuse(launch, launcher_error_word(error), message ?: error->message);
+}
+
+static void refuse_gate_failure(Launch *launch) {
+        g_autoptr(GError) error = NULL;
+
+        check_explain_failure(gate_channel_failure(launch->gate), &error);
+        refuse_error(launch, error);
 }
 
 static void decide_starting(Launch *launch) {
         const UnitState *state = unit_watch_state(launch->watch);
 
         if (state->start_error)
-                refuse_error(launch, state->start_error);
+                refuse_start(launch);
         else if (guard_link_error(launch->guard))
                 refuse_error(launch, guard_link_error(launch->guard));
-        else if (gate_channel_failure(launch->gate)->type == GATE_FAILURE)
-                refuse_gate_failure(launch);
-        else if (launch->gate_ended || job_failed(state) || state->is_removed)
-                refuse_gate(launch);
         else if (state->is_disconnected)
                 refuse(launch, "manager-unreachable",
                        "the manager closed the connection while it started the unit");
-        else if (launch->gate_said_hello && state->is_accepted &&
-                 guard_link_is_watched(launch->guard))
+        else if (!state->is_accepted)
+                return; /* also when the gate's end is closed: that is how a manager refuses it */
+        else if (gate_channel_failure(launch->gate)->type == GATE_FAILURE)
+                refuse_gate_failure(launch);
+        else if (launch->gate_ended || unit_state_start_failed(state) || state->is_removed)
+                refuse_gate(launch);
+        else if (launch->gate_said_hello && guard_link_is_watched(launch->guard))
                 go(launch);
 }
 
@@ -479,17 +367,6 @@ static void take_word(Launch *launch) {
         text_replace(&launch->facts.unit_result, snapshot->result);
 }
 
-/* The program is over when the manager has its status and no process of the unit is left: "exited" because of
- * RemainAfterExit, or failed, or inactive. */
-static bool has_ended(const UnitState *state) {
-        const UnitSnapshot *snapshot = &state->snapshot;
-
-        return snapshot->exec_main_code != 0 &&
-               (g_strcmp0(snapshot->sub_state, "exited") == 0 ||
-                g_strcmp0(snapshot->active_state, "failed") == 0 ||
-                g_strcmp0(snapshot->active_state, "inactive") == 0);
-}
-
 static int on_word_patience(sd_event_source *source, uint64_t usec, void *userdata) {
         be_lost(userdata, "the program ended, but the manager did not say how");
         return 0;
@@ -500,7 +377,7 @@ static void see_to_stragglers(Launch *launch) {
                 return;
         launch->facts.outlived = cgroup_count_processes(launch->cgroup);
         if (launch->facts.outlived > 0)
-                kill_until_empty(launch);
+                enforcer_kill(launch->enforcer);
         deadline_arm(launch->settings.event, &launch->patience, WORD_PATIENCE_USEC,
                      on_word_patience, launch);
 }
@@ -535,7 +412,7 @@ static void decide_running(Launch *launch) {
 
         if (launch->is_dead)
                 see_to_stragglers(launch);
-        if (launch->is_dead && has_ended(state)) {
+        if (launch->is_dead && unit_snapshot_has_ended(&state->snapshot)) {
                 take_word(launch);
                 clear_away(launch);
         } else if (state->is_removed && !state->is_refreshing) {
@@ -587,21 +464,6 @@ static int on_gate(sd_event_source *source, int fd, uint32_t events, void *userd
         return 0;
 }
 
-static uint32_t rlimits_nobody_asked(const LimitSet *limits) {
-        uint32_t mask = (1U << GATE_RLIMITS) - 1;
-
-        for (int i = 0; i < _LIMIT_MAX; i++) {
-                const LimitInfo *info = limit_info((Limit)i);
-
-                if (info->readback == LIMIT_READBACK_RLIMIT &&
-                    limit_set_is_limited(limits, (Limit)i))
-                        mask &= ~(1U << info->readback_number);
-        }
-        if (limit_set_is_limited(limits, LIMIT_CPU_TIME))
-                mask &= ~(1U << RLIMIT_CPU);
-        return mask;
-}
-
 static bool open_captures(Launch *launch, GError **error) {
         uint64_t limit = limits_of(launch)->value[LIMIT_OUTPUT];
 
@@ -620,7 +482,7 @@ static bool open_gate(Launch *launch, GError **error) {
                 .command = spec->command,
                 .environment = spec->environment,
                 .caller = launch->settings.caller,
-                .rlimit_mask = rlimits_nobody_asked(&spec->limits),
+                .rlimit_mask = ~limit_set_rlimits(&spec->limits),
                 .keep_groups = spec->user || spec->group,
         };
 
@@ -628,18 +490,14 @@ static bool open_gate(Launch *launch, GError **error) {
                 order.stdio[i] = launch->captures[i] ? capture_write_end(launch->captures[i])
                                                      : launch->settings.stdio[i];
         launch->gate = gate_channel_new(&order, error);
-        for (int i = 0; i < STREAM_COUNT; i++)
-                if (launch->captures[i])
-                        capture_drop_write_end(launch->captures[i]); /* the request has a copy */
         return launch->gate != NULL;
 }
 
 static void start(Launch *launch) {
         g_autofree char *gate_path = door_program_path("cordon-gate");
-        g_autofree char *owner = caller_process_identity(getpid());
         ComposeContext context = {
                 .gate_path = gate_path,
-                .owner = owner ?: "0:0",
+                .owner = launch->owner,
                 .gate_fd = gate_channel_child_end(launch->gate),
         };
         g_autoptr(PropertyList) slice = NULL;
@@ -650,28 +508,49 @@ static void start(Launch *launch) {
         gate_channel_drop_child_end(launch->gate); /* the message has a copy */
 }
 
+static void drop_attempt(Launch *launch) {
+        launch->gate_io = sd_event_source_disable_unref(launch->gate_io);
+        g_clear_pointer(&launch->gate, gate_channel_free);
+        g_clear_pointer(&launch->watch, unit_watch_free);
+        launch->gate_ended = launch->gate_said_hello = false;
+}
+
+/* One attempt at a start: gate, watch, units. */
+static bool begin(Launch *launch, GError **error) {
+        const LaunchSettings *settings = &launch->settings;
+        int r;
+
+        drop_attempt(launch);
+        launch->watch = unit_watch_new(settings->door->bus, launch->unit, launch->slice, on_news,
+                                       launch);
+        if (!open_gate(launch, error))
+                return false;
+        r = sd_event_add_io(settings->event, &launch->gate_io, gate_channel_fd(launch->gate),
+                            EPOLLIN, on_gate, launch);
+        g_assert(r >= 0);
+        start(launch);
+        return true;
+}
+
 Launch *launch_new(const LaunchSettings *settings, GError **error) {
         g_autoptr(Launch) launch = g_new0(Launch, 1);
         const char *id = settings->spec->id;
-        sd_bus *bus = settings->door->bus;
-        int r;
 
         launch->settings = *settings;
         launch->unit = name_service(id);
         launch->slice = name_slice(id);
+        launch->owner = caller_process_identity(getpid()) ?: g_strdup("0:0");
         facts_init(&launch->facts);
         limit_set_copy(limits_of(launch), &launch->facts.limits);
-        if (!open_captures(launch, error) || !open_gate(launch, error))
+        if (!open_captures(launch, error))
                 return NULL;
 
-        r = sd_event_add_io(settings->event, &launch->gate_io, gate_channel_fd(launch->gate),
-                            EPOLLIN, on_gate, launch);
-        g_assert(r >= 0);
         deadline_arm(settings->event, &launch->patience, START_PATIENCE_USEC, on_start_patience,
                      launch);
-        launch->watch = unit_watch_new(bus, launch->unit, launch->slice, on_news, launch);
-        launch->guard = guard_link_new(settings->event, settings->door, id, on_news, launch);
-        start(launch);
+        launch->guard = guard_link_new(settings->event, settings->door, id, launch->owner, on_news,
+                                       launch);
+        if (!begin(launch, error))
+                return NULL;
         return g_steal_pointer(&launch);
 }
 
@@ -680,6 +559,8 @@ void launch_free(Launch *launch) {
                 return;
         disarm_all(launch);
         launch->over = sd_event_source_disable_unref(launch->over);
+        enforcer_free(launch->enforcer);
+        leftover_free(launch->leftover);
         guard_link_free(launch->guard);
         unit_watch_free(launch->watch);
         gate_channel_free(launch->gate);
@@ -689,6 +570,7 @@ void launch_free(Launch *launch) {
         facts_clear(&launch->facts);
         g_free(launch->unit);
         g_free(launch->slice);
+        g_free(launch->owner);
         g_free(launch);
 }
 

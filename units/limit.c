@@ -327,6 +327,20 @@ bool limit_set_is_limited(const LimitSet *set, Limit limit) {
         return set->is_set[limit] && set->value[limit] != LIMIT_INFINITY;
 }
 
+uint32_t limit_set_rlimits(const LimitSet *set) {
+        uint32_t mask = 0;
+
+        for (int i = 0; i < _LIMIT_MAX; i++) {
+                if (!limit_set_is_limited(set, (Limit)i))
+                        continue;
+                if (limits[i].readback == LIMIT_READBACK_RLIMIT)
+                        mask |= 1U << limits[i].readback_number;
+                if (limits[i].encoding == LIMIT_ENCODING_CPU_SECONDS)
+                        mask |= 1U << RLIMIT_CPU;
+        }
+        return mask;
+}
+
 char *limit_format(Limit limit, uint64_t value) {
         if (value == LIMIT_INFINITY)
                 return g_strdup("infinity");

@@ -122,6 +122,7 @@ void limit_set_apply_defaults(LimitSet *set);
 void limit_set_apply_capture_default(LimitSet *set); /* output is 1M unless asked */
 
 bool limit_set_is_limited(const LimitSet *set, Limit limit); /* set, and not infinity */
+uint32_t limit_set_rlimits(const LimitSet *set);             /* bit n: the limits set RLIMIT n */
 char *limit_format(Limit limit, uint64_t value); /* "256M", "30s": parses back to the same value */
 char *limit_set_format(const LimitSet *set, Limit limit); /* … the CPU list included */
 void limit_set_copy(const LimitSet *from, LimitSet *to);  /* what was in "to" is let go */

@@ -6,6 +6,7 @@
 #include "ending.h"
 
 #include <signal.h>
+#include <string.h>
 
 #include "dbus/connect.h"
 #include "dbus/manager.h"
@@ -19,7 +20,8 @@
 struct Ending {
         sd_event *event;
         char *manager_socket;
-        char *id, *slice, *service;
+        char *slice, *service;
+        char *owner; /* "PID:STARTTIME" of the launcher that vanished */
         EndingHandler handler;
         void *userdata;
         sd_bus *bus;
@@ -53,17 +55,58 @@ static void schedule(Ending *ending, uint64_t usec) {
         g_assert(r >= 0);
 }
 
+static void finish(Ending *ending) {
+        ending->handler(ending, ending->userdata);
+}
+
+/* Its slice says whose it is. A service without a slice is what a half-done clearing left: nobody's. */
+typedef enum {
+        THEIRS,
+        OURS,
+        NOTHING,
+} Found;
+
+static Found look_for(const Ending *ending, const GPtrArray *units) {
+        Found found = NOTHING;
+
+        for (guint i = 0; i < units->len; i++) {
+                const ManagerUnit *unit = g_ptr_array_index(units, i);
+                g_autofree char *owner = name_owner_from_description(unit->description);
+
+                if (strcmp(unit->name, ending->slice) != 0)
+                        found = OURS;
+                else
+                        return g_strcmp0(owner, ending->owner) == 0 ? OURS : THEIRS;
+        }
+        return found;
+}
+
+static void end_it(Ending *ending) {
+        ManagerCaller nobody = { .bus = ending->bus };
+
+        ending->kill = manager_kill_unit(nobody, ending->slice, SIGKILL);
+        ending->stop = manager_stop_unit(nobody, ending->slice);
+        ending->reset = manager_reset_failed(nobody, ending->service);
+}
+
 static void on_listed(sd_bus_message *reply, const GError *error, void *userdata) {
         Ending *ending = userdata;
         g_autoptr(GPtrArray) units = NULL;
+        Found found;
 
-        if (!reply || !manager_read_units(reply, &units, NULL))
+        drop_calls(ending);
+        if (!reply || !manager_read_units(reply, &units, NULL)) {
                 disconnect(ending); /* try over a new connection */
-        else
-                ending->empty_rounds = units->len == 0 ? ending->empty_rounds + 1 : 0;
+                schedule(ending, ROUND_USEC);
+                return;
+        }
 
-        if (ending->empty_rounds >= EMPTY_ROUNDS_ENOUGH || ending->rounds >= ROUNDS_MAX)
-                ending->handler(ending, ending->userdata);
+        found = look_for(ending, units);
+        if (found == OURS)
+                end_it(ending);
+        ending->empty_rounds = found == NOTHING ? ending->empty_rounds + 1 : 0;
+        if (found == THEIRS || ending->empty_rounds >= EMPTY_ROUNDS_ENOUGH)
+                finish(ending);
         else
                 schedule(ending, ROUND_USEC);
 }
@@ -82,33 +125,29 @@ static bool connect_again(Ending *ending) {
 static int on_round(sd_event_source *source, uint64_t usec, void *userdata) {
         Ending *ending = userdata;
         const char *patterns[] = { ending->slice, ending->service, NULL };
-        ManagerCaller nobody = { 0 }, lister = { .handler = on_listed, .userdata = ending };
+        ManagerCaller lister = { .handler = on_listed, .userdata = ending };
 
-        ending->rounds++;
-        if (!connect_again(ending)) {
-                if (ending->rounds >= ROUNDS_MAX)
-                        ending->handler(ending, ending->userdata);
-                else
-                        schedule(ending, ROUND_USEC);
+        if (++ending->rounds > ROUNDS_MAX) {
+                finish(ending);
                 return 0;
         }
-
+        if (!connect_again(ending)) {
+                schedule(ending, ROUND_USEC);
+                return 0;
+        }
         drop_calls(ending);
-        nobody.bus = lister.bus = ending->bus;
-        ending->kill = manager_kill_unit(nobody, ending->slice, SIGKILL);
-        ending->stop = manager_stop_unit(nobody, ending->slice);
-        ending->reset = manager_reset_failed(nobody, ending->service);
+        lister.bus = ending->bus;
         ending->list = manager_list_units(lister, patterns);
         return 0;
 }
 
-Ending *ending_new(sd_event *event, const char *manager_socket, const char *id,
+Ending *ending_new(sd_event *event, const char *manager_socket, const char *id, const char *owner,
                    EndingHandler handler, void *userdata) {
         Ending *ending = g_new0(Ending, 1);
 
         ending->event = sd_event_ref(event);
         ending->manager_socket = g_strdup(manager_socket);
-        ending->id = g_strdup(id);
+        ending->owner = g_strdup(owner);
         ending->slice = name_slice(id);
         ending->service = name_service(id);
         ending->handler = handler;
@@ -124,12 +163,8 @@ void ending_free(Ending *ending) {
         sd_event_source_disable_unref(ending->next);
         sd_event_unref(ending->event);
         g_free(ending->manager_socket);
-        g_free(ending->id);
+        g_free(ending->owner);
         g_free(ending->slice);
         g_free(ending->service);
         g_free(ending);
-}
-
-const char *ending_id(const Ending *ending) {
-        return ending->id;
 }

@@ -37,13 +37,14 @@ struct Guard {
 typedef struct {
         Guard *guard;
         int fd;
-        char *id; /* NULL: has not said */
+        char *id;    /* NULL: has not said */
+        char *owner; /* likewise */
         sd_event_source *io;
 } Launcher;
 
 typedef struct {
         Guard *guard;
-        char *id;
+        char *id, *owner;
         int pidfd;
         sd_event_source *io;
 } Orphan;
@@ -56,6 +57,7 @@ static void launcher_free(gpointer data) {
         sd_event_source_disable_unref(launcher->io);
         (void)close(launcher->fd);
         g_free(launcher->id);
+        g_free(launcher->owner);
         g_free(launcher);
 }
 
@@ -65,6 +67,7 @@ static void orphan_free(gpointer data) {
         sd_event_source_disable_unref(orphan->io);
         (void)close(orphan->pidfd);
         g_free(orphan->id);
+        g_free(orphan->owner);
         g_free(orphan);
 }
 
@@ -91,23 +94,31 @@ static void on_ended(Ending *ending, void *userdata) {
         linger_if_idle(guard);
 }
 
-static void end_run(Guard *guard, const char *id) {
-        g_hash_table_add(guard->endings,
-                         ending_new(guard->event, guard->manager_socket, id, on_ended, guard));
+static void end_run(Guard *guard, const char *id, const char *owner) {
+        g_hash_table_add(guard->endings, ending_new(guard->event, guard->manager_socket, id, owner,
+                                                    on_ended, guard));
         linger_if_idle(guard);
 }
 
-static void launcher_registers(Launcher *launcher, const char *id) {
-        launcher->id = g_strdup(id);
-        g_hash_table_remove(launcher->guard->orphans, id);
+/* "ID OWNER" */
+static bool launcher_registers(Launcher *launcher, const char *text) {
+        const char *space = strchr(text, ' ');
+        g_autofree char *id = space ? g_strndup(text, (gsize)(space - text)) : NULL;
+
+        if (!id || !name_id_check(id, NULL) || space[1] == '\0')
+                return false;
+        launcher->id = g_steal_pointer(&id);
+        launcher->owner = g_strdup(space + 1);
+        g_hash_table_remove(launcher->guard->orphans, launcher->id);
         (void)send(launcher->fd, GUARD_OK, strlen(GUARD_OK), MSG_NOSIGNAL | MSG_DONTWAIT);
+        return true;
 }
 
 static void launcher_leaves(Launcher *launcher, bool is_done) {
         Guard *guard = launcher->guard;
 
         if (launcher->id && !is_done)
-                end_run(guard, launcher->id);
+                end_run(guard, launcher->id, launcher->owner);
         g_hash_table_remove(guard->launchers, launcher);
         linger_if_idle(guard);
 }
@@ -119,9 +130,7 @@ static int on_launcher(sd_event_source *source, int fd, uint32_t events, void *u
 
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
                 return 0;
-        if (n > 0 && !launcher->id && name_id_check(text, NULL))
-                launcher_registers(launcher, text);
-        else
+        if (launcher->id || n <= 0 || !launcher_registers(launcher, text))
                 launcher_leaves(launcher, n > 0 && strcmp(text, GUARD_DONE) == 0);
         return 0;
 }
@@ -189,7 +198,7 @@ static int on_owner_died(sd_event_source *source, int fd, uint32_t events, void 
         Orphan *orphan = userdata;
         Guard *guard = orphan->guard;
 
-        end_run(guard, orphan->id);
+        end_run(guard, orphan->id, orphan->owner);
         g_hash_table_remove(guard->orphans, orphan->id);
         return 0;
 }
@@ -207,13 +216,14 @@ static int owner_pidfd(const char *owner) {
         return fd;
 }
 
-static bool is_registered(const Guard *guard, const char *id) {
+static bool is_registered(const Guard *guard, const char *id, const char *owner) {
         GHashTableIter iter;
         gpointer key;
 
         g_hash_table_iter_init(&iter, guard->launchers);
         while (g_hash_table_iter_next(&iter, &key, NULL))
-                if (g_strcmp0(((Launcher *)key)->id, id) == 0)
+                if (g_strcmp0(((Launcher *)key)->id, id) == 0 &&
+                    g_strcmp0(((Launcher *)key)->owner, owner) == 0)
                         return true;
         return false;
 }
@@ -224,17 +234,18 @@ static void sweep_unit(Guard *guard, const ManagerUnit *unit) {
         Orphan *orphan;
         int fd, r;
 
-        if (!id || is_registered(guard, id) || g_hash_table_contains(guard->orphans, id))
+        if (!id || is_registered(guard, id, owner) || g_hash_table_contains(guard->orphans, id))
                 return;
         fd = owner_pidfd(owner);
         if (fd < 0) {
-                end_run(guard, id);
+                end_run(guard, id, owner);
                 return;
         }
 
         orphan = g_new0(Orphan, 1);
         orphan->guard = guard;
         orphan->id = g_strdup(id);
+        orphan->owner = g_strdup(owner);
         orphan->pidfd = fd;
         r = sd_event_add_io(guard->event, &orphan->io, fd, EPOLLIN, on_owner_died, orphan);
         g_assert(r >= 0);

@@ -27,7 +27,7 @@
 struct GuardLink {
         sd_event *event;
         const Door *door;
-        char *id;
+        char *greeting; /* "ID OWNER" */
         GuardLinkHandler handler;
         void *userdata;
 
@@ -142,7 +142,8 @@ static int link_connect(GuardLink *link, const char *path) {
         r = sd_event_add_io(link->event, &link->io, link->fd, EPOLLIN, on_readable, link);
         if (r < 0)
                 return r;
-        return send(link->fd, link->id, strlen(link->id), MSG_NOSIGNAL) < 0 ? -errno : 0;
+        return send(link->fd, link->greeting, strlen(link->greeting), MSG_NOSIGNAL) < 0 ? -errno
+                                                                                        : 0;
 }
 
 static int listen_at(const char *path) {
@@ -270,13 +271,13 @@ static void begin(GuardLink *link) {
                 try_again(link, g_strerror(-r));
 }
 
-GuardLink *guard_link_new(sd_event *event, const Door *door, const char *id,
+GuardLink *guard_link_new(sd_event *event, const Door *door, const char *id, const char *owner,
                           GuardLinkHandler handler, void *userdata) {
         GuardLink *link = g_new0(GuardLink, 1);
 
         link->event = sd_event_ref(event);
         link->door = door;
-        link->id = g_strdup(id);
+        link->greeting = g_strdup_printf("%s %s", id, owner);
         link->handler = handler;
         link->userdata = userdata;
         link->fd = link->listen_fd = -1;
@@ -304,7 +305,7 @@ void guard_link_free(GuardLink *link) {
         sd_event_unref(link->event);
         g_clear_error(&link->error);
         g_free(link->socket_path);
-        g_free(link->id);
+        g_free(link->greeting);
         g_free(link);
 }
 

@@ -16,7 +16,7 @@ typedef void (*GuardLinkHandler)(
 
 /* Begins at once, on the door's connection, so that what is sent to the manager after this comes after the guard. The
  * door and its connection are borrowed. */
-GuardLink *guard_link_new(sd_event *event, const Door *door, const char *id,
+GuardLink *guard_link_new(sd_event *event, const Door *door, const char *id, const char *owner,
                           GuardLinkHandler handler, void *userdata);
 
 /* Says that nothing is left to end, and closes. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What launcher and guard say to each other over SOCK_SEQPACKET: the launcher names its run ("ID"), the guard answers
+/* What launcher and guard say to each other over SOCK_SEQPACKET: the launcher names its run and itself ("ID OWNER"), the guard answers
  * GUARD_OK once it watches; "done" from the launcher means there is nothing left to end. End of file without "done" is
  * a launcher that vanished. The number is part of the socket's and the unit's name: launchers of another protocol talk
  * to a guard of their own. */

@@ -251,6 +251,15 @@ uint64_t cgroup_count_processes(Cgroup *cgroup) {
         return count_below(cgroup->paths[HIERARCHY_UNIFIED]);
 }
 
+void cgroup_kill(Cgroup *cgroup) {
+        int fd = openat(cgroup->dirs[HIERARCHY_UNIFIED], "cgroup.kill", O_WRONLY | O_CLOEXEC);
+
+        if (fd < 0)
+                return;
+        (void)!write(fd, "1", 1);
+        (void)close(fd);
+}
+
 /* v1 has the CPU quota and its period in two files; what we compare is CPU microseconds per second. */
 static uint64_t scale_quota(const char *level, const char *file, uint64_t quota) {
         g_autofree char *name = g_build_filename(level, "cpu.cfs_period_us", NULL);

@@ -33,6 +33,10 @@ typedef struct {
 void cgroup_read_cpu(Cgroup *cgroup, CpuTimes *ret_times);
 uint64_t cgroup_count_processes(Cgroup *cgroup); /* alive in the tree */
 
+/* SIGKILL for every process of the tree, by the kernel itself: also when the manager does not answer, and no fork
+ * escapes it. Needs the right to write there; where we lack it, the manager must do. */
+void cgroup_kill(Cgroup *cgroup);
+
 /* What holds: the smallest value of a limit's file over the slice and everything above it. False: no such file. */
 bool cgroup_read_effective(Cgroup *cgroup, Limit limit, uint64_t *ret_value);
 

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Everything here is read from the kernel while the gate waits. */
+
+#include "check.h"
+
+#include <string.h>
+
+#include "launcher/kernel/error.h"
+
+/* The process behind a pidfd, as we number processes. */
+static pid_t pid_of(int pidfd) {
+        g_autofree char *path = g_strdup_printf("/proc/self/fdinfo/%d", pidfd);
+        g_autofree char *text = NULL;
+        const char *line = g_file_get_contents(path, &text, NULL, NULL) ? strstr(text, "\nPid:")
+                                                                        : NULL;
+
+        return line ? (pid_t)g_ascii_strtoll(line + strlen("\nPid:"), NULL, 10) : -1;
+}
+
+static const char *const namespace_words[_GATE_NS_MAX] = {
+        [GATE_NS_MNT] = "mount", [GATE_NS_NET] = "network", [GATE_NS_PID] = "pid",
+        [GATE_NS_USER] = "user", [GATE_NS_IPC] = "IPC",     [GATE_NS_UTS] = "host name",
+};
+
+/* A unit runs in the manager's namespaces. Where those are not the caller's, the program would see another network or
+ * another / without anybody having asked for it. */
+static bool check_namespaces(const CheckSource *source, GError **error) {
+        const uint64_t *inside = gate_channel_hello(source->gate)->namespaces;
+        const uint64_t *ours = source->caller->namespaces;
+
+        for (int i = 0; i < _GATE_NS_MAX; i++) {
+                if (i == GATE_NS_MNT && source->door->is_own_mount_namespace)
+                        continue;
+                if (inside[i] == 0 || ours[i] == 0 || inside[i] == ours[i])
+                        continue;
+                g_set_error(
+                        error, LAUNCHER_ERROR, LAUNCHER_ERROR_NAMESPACE,
+                        "the caller is in another %s namespace than the %s manager; --private starts one in the caller's",
+                        namespace_words[i], manager_kind_word(source->door->kind));
+                return false;
+        }
+        return true;
+}
+
+bool check_gate(const CheckSource *source, Cgroup **ret_cgroup, Readback *ret_readback,
+                GError **error) {
+        g_autoptr(Cgroup) cgroup = NULL;
+        g_autoptr(GError) reason = NULL;
+
+        if (!check_namespaces(source, error))
+                return false;
+        cgroup = cgroup_find(pid_of(gate_channel_pidfd(source->gate)), source->slice, error);
+        if (!cgroup)
+                return false;
+        cgroup_watch_memory(cgroup);
+        if (!readback_check(source->limits, cgroup, gate_channel_hello(source->gate), ret_readback,
+                            &reason) &&
+            !source->is_best_effort) {
+                g_propagate_error(error, g_steal_pointer(&reason));
+                return false;
+        }
+
+        *ret_cgroup = g_steal_pointer(&cgroup);
+        return true;
+}
+
+void check_explain_failure(const GateFailure *failure, GError **error) {
+        static const struct {
+                LauncherError code;
+                const char *words;
+        } stages[] = {
+                [GATE_AT_REQUEST] = { LAUNCHER_ERROR_GATE, "the gate could not read its request" },
+                [GATE_AT_DIRECTORY] = { LAUNCHER_ERROR_DIRECTORY,
+                                        "the program cannot enter the working directory" },
+                [GATE_AT_STDIO] = { LAUNCHER_ERROR_GATE,
+                                    "the standard streams could not be set up" },
+                [GATE_AT_EXEC] = { LAUNCHER_ERROR_GATE, "the program could not be executed" },
+        };
+        size_t stage = MIN(failure->stage, G_N_ELEMENTS(stages) - 1);
+
+        g_set_error(error, LAUNCHER_ERROR, (int)stages[stage].code, "%s: %s", stages[stage].words,
+                    g_strerror(failure->error_number));
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The last look before "go": is the gate where it should be, and is what was asked in force? */
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "launcher/gate/channel.h"
+#include "launcher/kernel/cgroup.h"
+#include "launcher/manager/door.h"
+#include "launcher/readback.h"
+
+typedef struct {
+        const GateChannel *gate; /* that has said hello; all borrowed */
+        const Caller *caller;
+        const Door *door;
+        const LimitSet *limits;
+        const char *slice;
+        bool is_best_effort; /* a limit that is not in force does not fail the check */
+} CheckSource;
+
+/* On success the cgroup is found, and watched for memory kills. */
+bool check_gate(const CheckSource *source, Cgroup **ret_cgroup, Readback *ret_readback,
+                GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The gate's own failure, for people. */
+void check_explain_failure(const GateFailure *failure, GError **error);

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The timer of the deadline is exact to a millisecond. The CPU budget is looked at when it can be used up at the
+ * earliest, so an idle tree costs nothing and a busy one is looked at more often the closer it comes. */
+
+#include "enforcer.h"
+
+#include <signal.h>
+
+#include "deadline.h"
+
+#define KILL_AGAIN_USEC (100 * 1000)
+
+struct Enforcer {
+        EnforcerSettings settings;
+        CpuTimes cpu_before; /* what the start itself has cost: not the program's */
+        bool is_dead;        /* the main process */
+        sd_event_source *timeout, *budget, *grace, *kill_again;
+};
+
+static const struct {
+        bool is_at_once; /* no grace: nothing to be gained by letting it go on */
+} acts[_ACT_MAX] = {
+        [ACT_TIMEOUT] = { .is_at_once = false },
+        [ACT_CPU_TIME] = { .is_at_once = false },
+        [ACT_OUTPUT] = { .is_at_once = true },
+        [ACT_CANCEL] = { .is_at_once = false },
+};
+
+static uint64_t since(uint64_t now, uint64_t before) {
+        if (now == FACTS_UNKNOWN || before == FACTS_UNKNOWN)
+                return now;
+        return now > before ? now - before : 0;
+}
+
+static int on_kill_again(sd_event_source *source, uint64_t usec, void *userdata) {
+        Enforcer *enforcer = userdata;
+
+        cgroup_kill(enforcer->settings.cgroup);
+        unit_watch_kill(enforcer->settings.watch, SIGKILL);
+        deadline_arm(enforcer->settings.event, &enforcer->kill_again, KILL_AGAIN_USEC,
+                     on_kill_again, enforcer);
+        return 0;
+}
+
+void enforcer_kill(Enforcer *enforcer) {
+        if (!enforcer->kill_again)
+                on_kill_again(NULL, 0, enforcer);
+}
+
+static int on_grace(sd_event_source *source, uint64_t usec, void *userdata) {
+        enforcer_kill(userdata);
+        return 0;
+}
+
+static void end_with_grace(Enforcer *enforcer) {
+        uint64_t grace = enforcer->settings.limits->value[LIMIT_GRACE];
+
+        if (grace == 0) {
+                enforcer_kill(enforcer);
+                return;
+        }
+        unit_watch_kill(enforcer->settings.watch, SIGTERM);
+        unit_watch_kill(enforcer->settings.watch,
+                        SIGCONT); /* a stopped one can take its TERM now */
+        if (grace != LIMIT_INFINITY)
+                deadline_arm(enforcer->settings.event, &enforcer->grace, grace, on_grace, enforcer);
+}
+
+bool enforcer_act(Enforcer *enforcer, Act why) {
+        uint64_t *done = enforcer->settings.facts->act_usec;
+
+        for (int i = 0; i < _ACT_MAX; i++)
+                if (done[i] != 0)
+                        return false;
+        if (enforcer->is_dead)
+                return false;
+
+        done[why] = (uint64_t)g_get_monotonic_time();
+        if (acts[why].is_at_once)
+                enforcer_kill(enforcer);
+        else
+                end_with_grace(enforcer);
+        return true;
+}
+
+static int on_timeout(sd_event_source *source, uint64_t usec, void *userdata) {
+        (void)enforcer_act(userdata, ACT_TIMEOUT);
+        return 0;
+}
+
+/* How many CPUs can work for the tree at the same time. */
+static uint64_t cpus_usable(const LimitSet *limits) {
+        uint64_t cpus = g_get_num_processors();
+
+        if (limit_set_is_limited(limits, LIMIT_CPUS))
+                cpus = MIN(cpus, limits->value[LIMIT_CPUS]);
+        if (limit_set_is_limited(limits, LIMIT_CPU))
+                cpus = MIN(cpus, (limits->value[LIMIT_CPU] + G_USEC_PER_SEC - 1) / G_USEC_PER_SEC);
+        return cpus;
+}
+
+static int on_budget(sd_event_source *source, uint64_t usec, void *userdata) {
+        Enforcer *enforcer = userdata;
+        const LimitSet *limits = enforcer->settings.limits;
+        uint64_t budget = limits->value[LIMIT_CPU_TIME], used;
+        CpuTimes now;
+
+        cgroup_read_cpu(enforcer->settings.cgroup, &now);
+        used = since(now.total_usec, enforcer->cpu_before.total_usec);
+        if (used != FACTS_UNKNOWN && used >= budget) {
+                (void)enforcer_act(enforcer, ACT_CPU_TIME);
+                return 0;
+        }
+        deadline_arm(enforcer->settings.event, &enforcer->budget,
+                     deadline_next_look_usec(budget, used, cpus_usable(limits)), on_budget,
+                     enforcer);
+        return 0;
+}
+
+Enforcer *enforcer_new(const EnforcerSettings *settings) {
+        Enforcer *enforcer = g_new0(Enforcer, 1);
+        const LimitSet *limits = settings->limits;
+
+        enforcer->settings = *settings;
+        cgroup_read_cpu(settings->cgroup, &enforcer->cpu_before);
+        if (limit_set_is_limited(limits, LIMIT_TIMEOUT))
+                deadline_arm(settings->event, &enforcer->timeout, limits->value[LIMIT_TIMEOUT],
+                             on_timeout, enforcer);
+        if (limit_set_is_limited(limits, LIMIT_CPU_TIME))
+                on_budget(NULL, 0, enforcer);
+        return enforcer;
+}
+
+void enforcer_free(Enforcer *enforcer) {
+        if (!enforcer)
+                return;
+        deadline_disarm(&enforcer->timeout);
+        deadline_disarm(&enforcer->budget);
+        deadline_disarm(&enforcer->grace);
+        deadline_disarm(&enforcer->kill_again);
+        g_free(enforcer);
+}
+
+void enforcer_note_death(Enforcer *enforcer) {
+        enforcer->is_dead = true;
+}
+
+void enforcer_read_facts(Enforcer *enforcer) {
+        Facts *facts = enforcer->settings.facts;
+
+        cgroup_read_facts(enforcer->settings.cgroup, facts);
+        facts->cpu_usec = since(facts->cpu_usec, enforcer->cpu_before.total_usec);
+        facts->cpu_user_usec = since(facts->cpu_user_usec, enforcer->cpu_before.user_usec);
+        facts->cpu_system_usec = since(facts->cpu_system_usec, enforcer->cpu_before.system_usec);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A slice of ours names its launcher in its Description; a service says "cordon ID: …". Without either it is not ours. */
+
+#include "leftover.h"
+
+#include <string.h>
+
+#include "dbus/manager.h"
+#include "ending.h"
+#include "launcher/kernel/caller.h"
+#include "units/name.h"
+
+struct Leftover {
+        sd_event *event;
+        const Door *door;
+        char *id;
+        LeftoverHandler handler;
+        void *userdata;
+        ManagerCall *list;
+        Ending *ending;
+};
+
+static bool owner_is_alive(const char *owner) {
+        g_autofree char *now = caller_process_identity((pid_t)g_ascii_strtoll(owner, NULL, 10));
+
+        return g_strcmp0(now, owner) == 0;
+}
+
+/* False: somebody has it. */
+static bool may_clear(const Leftover *leftover, const GPtrArray *units, char **ret_owner) {
+        g_autofree char *mark = g_strdup_printf("cordon %s: ", leftover->id);
+
+        for (guint i = 0; i < units->len; i++) {
+                const ManagerUnit *unit = g_ptr_array_index(units, i);
+                g_autofree char *owner = name_owner_from_description(unit->description);
+
+                if (!g_str_has_prefix(unit->description, mark) || (owner && owner_is_alive(owner)))
+                        return false;
+                if (owner) {
+                        g_free(*ret_owner);
+                        *ret_owner = g_steal_pointer(&owner);
+                }
+        }
+        return true;
+}
+
+static void on_ended(Ending *ending, void *userdata) {
+        Leftover *leftover = userdata;
+
+        leftover->handler(true, leftover->userdata);
+}
+
+static void on_listed(sd_bus_message *reply, const GError *error, void *userdata) {
+        Leftover *leftover = userdata;
+        g_autoptr(GPtrArray) units = NULL;
+        g_autofree char *owner = NULL;
+
+        if (!reply || !manager_read_units(reply, &units, NULL) ||
+            !may_clear(leftover, units, &owner)) {
+                leftover->handler(false, leftover->userdata);
+                return;
+        }
+        leftover->ending = ending_new(leftover->event, leftover->door->socket_path, leftover->id,
+                                      owner ?: "", on_ended, leftover);
+}
+
+Leftover *leftover_new(sd_event *event, const Door *door, const char *id, LeftoverHandler handler,
+                       void *userdata) {
+        Leftover *leftover = g_new0(Leftover, 1);
+        g_autofree char *slice = name_slice(id);
+        g_autofree char *service = name_service(id);
+        const char *patterns[] = { slice, service, NULL };
+        ManagerCaller caller = { .bus = door->bus, .handler = on_listed, .userdata = leftover };
+
+        leftover->event = sd_event_ref(event);
+        leftover->door = door;
+        leftover->id = g_strdup(id);
+        leftover->handler = handler;
+        leftover->userdata = userdata;
+        leftover->list = manager_list_units(caller, patterns);
+        return leftover;
+}
+
+void leftover_free(Leftover *leftover) {
+        if (!leftover)
+                return;
+        manager_call_free(leftover->list);
+        ending_free(leftover->ending);
+        sd_event_unref(leftover->event);
+        g_free(leftover->id);
+        g_free(leftover);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Left out with a thought: what cordon owns (units/compose); what hides the gate that starts inside the unit
+ * (RootDirectory=, RootImage=); what speaks to the program by environment variables, which come from the caller
+ * (credentials); what is about streams and terminals, which come from the caller; conditions and failure actions. */
+
+#include "extra-table.h"
+
+#include <glib.h>
+
+#include "extra.h"
+
+#define MOUNT   EXTRA_OWN_MOUNT
+#define NETWORK EXTRA_OWN_NETWORK
+#define LEVELS  "emerg=0 alert=1 crit=2 err=3 warning=4 notice=5 info=6 debug=7"
+
+/* clang-format off */
+static const ExtraInfo table[] = {
+        /* The process */
+        { "Nice",                       EXTRA_INTEGER,        .min = -20, .max = 19 },
+        { "OOMScoreAdjust",             EXTRA_INTEGER,        .min = -1000, .max = 1000 },
+        { "UMask",                      EXTRA_MODE },
+        { "CPUAffinity",                EXTRA_AFFINITY },
+        { "CPUSchedulingPolicy",        EXTRA_NUMBER_WORD,    "other=0 fifo=1 rr=2 batch=3 idle=5 ext=7" },
+        { "CPUSchedulingPriority",      EXTRA_INTEGER,        .min = 0, .max = 99 },
+        { "CPUSchedulingResetOnFork",   EXTRA_BOOL },
+        { "IOSchedulingClass",          EXTRA_NUMBER_WORD,    "none=0 realtime=1 best-effort=2 idle=3" },
+        { "IOSchedulingPriority",       EXTRA_INTEGER,        .min = 0, .max = 7 },
+        { "TimerSlackNSec",             EXTRA_NSEC },
+        { "NUMAPolicy",                 EXTRA_NUMBER_WORD,    "default=0 preferred=1 bind=2 interleave=3 local=4" },
+        { "NUMAMask",                   EXTRA_NUMBERS },
+        { "Personality",                EXTRA_TEXT },
+        { "KeyringMode",                EXTRA_WORD,           "inherit private shared" },
+        { "SupplementaryGroups",        EXTRA_WORDS },
+        { "CoredumpFilter",             EXTRA_FLAG_WORDS_T,   "private-anonymous=1 shared-anonymous=2 private-file-backed=4 shared-file-backed=8 elf-headers=16 private-huge=32 shared-huge=64 private-dax=128 shared-dax=256 default=51" },
+        { "LimitDATA",                  EXTRA_RLIMIT_SIZE },
+        { "LimitRSS",                   EXTRA_RLIMIT_SIZE },
+        { "LimitMEMLOCK",               EXTRA_RLIMIT_SIZE },
+        { "LimitMSGQUEUE",              EXTRA_RLIMIT_SIZE },
+        { "LimitNPROC",                 EXTRA_RLIMIT_COUNT },
+        { "LimitLOCKS",                 EXTRA_RLIMIT_COUNT },
+        { "LimitSIGPENDING",            EXTRA_RLIMIT_COUNT },
+        { "LimitRTPRIO",                EXTRA_RLIMIT_COUNT },
+        { "LimitRTTIME",                EXTRA_RLIMIT_USEC },
+        { "LimitNICE",                  EXTRA_RLIMIT_NICE },
+
+        /* What it may do */
+        { "NoNewPrivileges",            EXTRA_BOOL },
+        { "CapabilityBoundingSet",      EXTRA_CAPABILITIES },
+        { "AmbientCapabilities",        EXTRA_CAPABILITIES },
+        { "SecureBits",                 EXTRA_FLAG_WORDS,     "noroot=1 noroot-locked=2 no-setuid-fixup=4 no-setuid-fixup-locked=8 keep-caps=16 keep-caps-locked=32" },
+        { "SystemCallFilter",           EXTRA_FILTER },
+        { "SystemCallLog",              EXTRA_FILTER },
+        { "SystemCallArchitectures",    EXTRA_WORDS },
+        { "SystemCallErrorNumber",      EXTRA_ERRNO },
+        { "RestrictAddressFamilies",    EXTRA_FILTER },
+        { "RestrictFileSystems",        EXTRA_FILTER },
+        { "RestrictNetworkInterfaces",  EXTRA_FILTER },
+        { "RestrictNamespaces",         EXTRA_NAMESPACES,     "cgroup=33554432 ipc=134217728 net=1073741824 mnt=131072 pid=536870912 user=268435456 uts=67108864" },
+        { "RestrictRealtime",           EXTRA_BOOL },
+        { "RestrictSUIDSGID",           EXTRA_BOOL },
+        { "LockPersonality",            EXTRA_BOOL },
+        { "MemoryDenyWriteExecute",     EXTRA_BOOL },
+        { "AppArmorProfile",            EXTRA_LABEL },
+        { "SmackProcessLabel",          EXTRA_LABEL },
+        { "SELinuxContext",             EXTRA_TEXT },
+        { "RemoveIPC",                  EXTRA_BOOL },
+
+        /* What it sees */
+        { "PrivateTmp",                 EXTRA_BOOL_OR_WORD,   "disconnected", .own = MOUNT },
+        { "PrivateDevices",             EXTRA_BOOL,           .own = MOUNT },
+        { "PrivateMounts",              EXTRA_BOOL,           .own = MOUNT },
+        { "PrivateNetwork",             EXTRA_BOOL,           .own = NETWORK },
+        { "PrivateIPC",                 EXTRA_BOOL,           .own = EXTRA_OWN_IPC },
+        { "PrivatePIDs",                EXTRA_WORD_OR_BOOL,   "", .own = EXTRA_OWN_PID },
+        { "PrivateBPF",                 EXTRA_WORD_OR_BOOL,   "", .own = MOUNT },
+        { "PrivateUsers",               EXTRA_BOOL_OR_WORD,   "self identity full managed", .own = EXTRA_OWN_USER },
+        { "ProtectSystem",              EXTRA_WORD_OR_BOOL,   "full strict", .own = MOUNT },
+        { "ProtectHome",                EXTRA_WORD_OR_BOOL,   "read-only tmpfs", .own = MOUNT },
+        { "ProtectProc",                EXTRA_WORD,           "default noaccess invisible ptraceable", .own = MOUNT },
+        { "ProcSubset",                 EXTRA_WORD,           "all pid", .own = MOUNT },
+        { "ProtectKernelTunables",      EXTRA_BOOL,           .own = MOUNT },
+        { "ProtectKernelModules",       EXTRA_BOOL,           .own = MOUNT },
+        { "ProtectKernelLogs",          EXTRA_BOOL,           .own = MOUNT },
+        { "ProtectControlGroups",       EXTRA_BOOL_OR_WORD,   "private strict", .own = MOUNT },
+        { "ProtectClock",               EXTRA_BOOL },
+        { "ProtectHostname",            EXTRA_BOOL,           .own = EXTRA_OWN_UTS },
+        { "MountAPIVFS",                EXTRA_BOOL,           .own = MOUNT },
+        { "MountFlags",                 EXTRA_NUMBER_WORD_T,  "shared=1048576 slave=524288 private=262144", .own = MOUNT },
+        { "BindLogSockets",             EXTRA_BOOL,           .own = MOUNT },
+        { "ReadWritePaths",             EXTRA_PATHS,          .own = MOUNT },
+        { "ReadOnlyPaths",              EXTRA_PATHS,          .own = MOUNT },
+        { "InaccessiblePaths",          EXTRA_PATHS,          .own = MOUNT },
+        { "ExecPaths",                  EXTRA_PATHS,          .own = MOUNT },
+        { "NoExecPaths",                EXTRA_PATHS,          .own = MOUNT },
+        { "BindPaths",                  EXTRA_BINDS,          .own = MOUNT },
+        { "BindReadOnlyPaths",          EXTRA_BINDS,          .own = MOUNT },
+        { "TemporaryFileSystem",        EXTRA_TMPFS,          .own = MOUNT },
+        { "NetworkNamespacePath",       EXTRA_PATH,           .own = NETWORK },
+        { "IPCNamespacePath",           EXTRA_PATH,           .own = EXTRA_OWN_IPC },
+        { "LogNamespace",               EXTRA_TEXT,           .own = MOUNT },
+        { "LogLevelMax",                EXTRA_NUMBER_WORD,    LEVELS },
+        { "RuntimeDirectory",           EXTRA_NAMES,          .own = MOUNT },
+        { "RuntimeDirectoryMode",       EXTRA_MODE },
+        { "RuntimeDirectoryPreserve",   EXTRA_WORD_OR_BOOL,   "restart" },
+        { "StateDirectory",             EXTRA_NAMES,          .own = MOUNT },
+        { "StateDirectoryMode",         EXTRA_MODE },
+        { "CacheDirectory",             EXTRA_NAMES,          .own = MOUNT },
+        { "CacheDirectoryMode",         EXTRA_MODE },
+        { "LogsDirectory",              EXTRA_NAMES,          .own = MOUNT },
+        { "LogsDirectoryMode",          EXTRA_MODE },
+        { "ConfigurationDirectory",     EXTRA_NAMES,          .own = MOUNT },
+        { "ConfigurationDirectoryMode", EXTRA_MODE },
+
+        /* Resources: of the unit, inside the limits of the slice around it */
+        { "CPUAccounting",              EXTRA_BOOL },
+        { "MemoryAccounting",           EXTRA_BOOL },
+        { "TasksAccounting",            EXTRA_BOOL },
+        { "IOAccounting",               EXTRA_BOOL },
+        { "IPAccounting",               EXTRA_BOOL },
+        { "CPUWeight",                  EXTRA_WEIGHT_OR_IDLE },
+        { "StartupCPUWeight",           EXTRA_WEIGHT_OR_IDLE },
+        { "CPUQuota",                   EXTRA_QUOTA },
+        { "CPUQuotaPeriodSec",          EXTRA_USEC },
+        { "AllowedCPUs",                EXTRA_NUMBERS },
+        { "StartupAllowedCPUs",         EXTRA_NUMBERS },
+        { "AllowedMemoryNodes",         EXTRA_NUMBERS },
+        { "StartupAllowedMemoryNodes",  EXTRA_NUMBERS },
+        { "MemoryMin",                  EXTRA_MEMORY },
+        { "MemoryLow",                  EXTRA_MEMORY },
+        { "MemoryHigh",                 EXTRA_MEMORY },
+        { "MemoryMax",                  EXTRA_MEMORY },
+        { "MemorySwapMax",              EXTRA_MEMORY },
+        { "MemoryZSwapMax",             EXTRA_MEMORY },
+        { "MemoryZSwapWriteback",       EXTRA_BOOL },
+        { "IOWeight",                   EXTRA_WEIGHT },
+        { "StartupIOWeight",            EXTRA_WEIGHT },
+        { "IODeviceWeight",             EXTRA_DEVICE_WEIGHT },
+        { "IOReadBandwidthMax",         EXTRA_DEVICE_BYTES },
+        { "IOWriteBandwidthMax",        EXTRA_DEVICE_BYTES },
+        { "IOReadIOPSMax",              EXTRA_DEVICE_BYTES },
+        { "IOWriteIOPSMax",             EXTRA_DEVICE_BYTES },
+        { "IODeviceLatencyTargetSec",   EXTRA_DEVICE_USEC },
+        { "IPAddressAllow",             EXTRA_ADDRESSES },
+        { "IPAddressDeny",              EXTRA_ADDRESSES },
+        { "IPIngressFilterPath",        EXTRA_PATHS },
+        { "IPEgressFilterPath",         EXTRA_PATHS },
+        { "DevicePolicy",               EXTRA_WORD,           "auto closed strict" },
+        { "DeviceAllow",                EXTRA_DEVICES },
+        { "DisableControllers",         EXTRA_WORDS },
+        { "ManagedOOMSwap",             EXTRA_WORD,           "auto kill" },
+        { "ManagedOOMMemoryPressure",   EXTRA_WORD,           "auto kill" },
+        { "ManagedOOMMemoryPressureLimit", EXTRA_PERCENT },
+        { "ManagedOOMPreference",       EXTRA_WORD,           "none avoid omit" },
+        { "CoredumpReceive",            EXTRA_BOOL },
+
+        /* Its place among other units */
+        { "Documentation",              EXTRA_WORDS },
+        { "After",                      EXTRA_WORDS },
+        { "Before",                     EXTRA_WORDS },
+        { "Wants",                      EXTRA_WORDS },
+        { "Requires",                   EXTRA_WORDS },
+        { "BindsTo",                    EXTRA_WORDS },
+        { "PartOf",                     EXTRA_WORDS },
+        { "Conflicts",                  EXTRA_WORDS },
+        { "RequiresMountsFor",          EXTRA_PATHS },
+        { "WantsMountsFor",             EXTRA_PATHS },
+        { "IgnoreOnIsolate",            EXTRA_BOOL },
+};
+/* clang-format on */
+
+const ExtraInfo *extra_at(size_t index) {
+        return index < G_N_ELEMENTS(table) ? &table[index] : NULL;
+}
+
+const ExtraInfo *extra_find(const char *name) {
+        for (size_t i = 0; i < G_N_ELEMENTS(table); i++)
+                if (g_str_equal(table[i].name, name))
+                        return &table[i];
+        return NULL;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* -p NAME=VALUE: a unit property as it stands in a unit file, typed as systemd wants it on the bus. What cordon sets
+ * itself is refused with the option to use (units/compose knows), and so is what no table here has a type for. */
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "property.h"
+
+/* The namespaces that a unit is given its own of. */
+typedef enum {
+        EXTRA_OWN_MOUNT = 1 << 0,
+        EXTRA_OWN_NETWORK = 1 << 1,
+        EXTRA_OWN_PID = 1 << 2,
+        EXTRA_OWN_USER = 1 << 3,
+        EXTRA_OWN_IPC = 1 << 4,
+        EXTRA_OWN_UTS = 1 << 5,
+} ExtraOwn;
+
+/* Puts it into the list. What is a list itself grows when it is given again, and an empty value empties it; else the
+ * last word wins. On failure the list is unchanged. */
+bool extra_parse(const char *assignment, PropertyList *list,
+                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Which of its namespaces a unit with these properties need not share with the manager: ExtraOwn, or'd. */
+unsigned extra_own_namespaces(const PropertyList *list);
