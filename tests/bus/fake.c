@@ -258,10 +258,6 @@ static void send_odd(Fake *fake, const char *member) {
         fake_send(fake, message, member, "(odd)");
 }
 
-static bool is_about_units(const char *member) {
-        return strcmp(member, "JobRemoved") == 0 || strcmp(member, "UnitRemoved") == 0;
-}
-
 /* The name of the unit, and the result of a job: what a reader of the log wants. */
 static char *detail_of(const char *types, va_list arguments) {
         g_autoptr(GString) detail = g_string_new(NULL);
@@ -283,8 +279,10 @@ static char *detail_of(const char *types, va_list arguments) {
 void fake_signal(Fake *fake, const char *member, const char *types, ...) {
         va_list arguments;
 
-        if (fake->server && fake->fault->has_foreign && is_about_units(member))
-                send_foreign(fake, member);
+        if (fake->server && fake->fault->has_foreign)
+                send_foreign(fake, "JobRemoved");
+        if (fake->server && fake->fault->has_foreign)
+                send_foreign(fake, "UnitRemoved");
         if (fake->server && fake->fault->has_odd_types)
                 send_odd(fake, member);
         for (int i = 0; i < 1 + fake->fault->is_twice && fake->server; i++) {

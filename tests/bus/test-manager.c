@@ -208,7 +208,6 @@ static void test_error(size_t i) {
 
 static void test_effects(void) {
         g_autoptr(Talk) talk = talk_with_unit();
-        g_autofree char *log = NULL;
 
         talk_await(talk, start(talk));
         ok(g_error_matches(talk->error, DBUS_ERROR, DBUS_ERROR_EXISTS),

@@ -282,10 +282,14 @@ static void on_news(void *userdata) {
                 g_clear_pointer(&listener->watch, unit_watch_free);
 }
 
-static void listen(Listener *listener) {
-        *listener = (Listener){ .talk = talk_new(&faults[FAULT_NONE], 0) };
+static void listen_under(Listener *listener, FaultKind fault) {
+        *listener = (Listener){ .talk = talk_new(&faults[fault], 0) };
         listener->watch = unit_watch_new(listener->talk->bus, CASE_UNIT, CASE_SLICE, on_news,
                                          listener);
+}
+
+static void listen(Listener *listener) {
+        listen_under(listener, FAULT_NONE);
 }
 
 static void start(Listener *listener) {
@@ -378,6 +382,62 @@ static void test_dead_start(void) {
         talk_free(listener.talk);
 }
 
+static void test_clear_again(void) {
+        Listener listener;
+        const UnitState *state;
+
+        listen_under(&listener, FAULT_STOP_REFUSED);
+        state = unit_watch_state(listener.watch);
+        start(&listener);
+        unit_watch_clear_away(listener.watch);
+        talk_settle(listener.talk);
+        ok(state->is_cleared && state->clear_error, "clearing away may be refused");
+        unit_watch_clear_away(listener.watch);
+        ok(!state->is_cleared && !state->clear_error, "… and tried again, from the beginning");
+        unit_watch_clear_away(listener.watch);
+        talk_settle(listener.talk);
+        ok(state->is_cleared, "… once at a time");
+
+        sd_bus *bus = fake_connect(listener.talk->fake, 0);
+
+        unit_watch_clear_away(listener.watch);
+        unit_watch_attach(listener.watch, bus);
+        unit_watch_clear_away(listener.watch);
+        ok(!state->is_cleared, "over a new connection nothing is under way that was before");
+        talk_settle(listener.talk);
+        ok(state->is_cleared, "… and clearing away begins anew");
+        unit_watch_free(listener.watch);
+        sd_bus_close_unref(bus);
+        talk_free(listener.talk);
+}
+
+static void test_unreadable_news(void) {
+        Listener listener;
+        g_autofree char *log = NULL;
+
+        listen_under(&listener, FAULT_ODD_TYPES);
+        start(&listener);
+        log = fake_log_text(listener.talk->fake);
+        ok(strstr(log, "> GetAll"), "unreadable news are a reason to ask");
+        unit_watch_free(listener.watch);
+        talk_free(listener.talk);
+}
+
+/* Turns the loop up to the answer and no further: the manager's own word that the unit has gone comes after it. */
+static void test_never_there(void) {
+        Listener listener;
+
+        listen(&listener);
+        unit_watch_refresh(listener.watch);
+        while (unit_watch_state(listener.watch)->is_refreshing)
+                g_assert(sd_event_run(listener.talk->event, G_USEC_PER_SEC) > 0);
+        ok(unit_watch_state(listener.watch)->is_removed, "a unit that is not found is gone");
+        is(unit_watch_state(listener.watch)->snapshot.active_state, NULL,
+           "… and its defaults say nothing of it");
+        unit_watch_free(listener.watch);
+        talk_free(listener.talk);
+}
+
 static void test_dropped_by_news(void) {
         Listener listener;
 
@@ -394,6 +454,9 @@ int main(void) {
         test_counters();
         test_dead_connection();
         test_dead_start();
+        test_clear_again();
+        test_unreadable_news();
+        test_never_there();
         test_dropped_by_news();
         for (ProgramKind program = 0; program < _PROGRAM_MAX; program++)
                 for (FaultKind fault = 0; fault < _FAULT_MAX; fault++)
