@@ -16,6 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "manager.h"
+
 #define RUN_PATIENCE_USEC  (20 * KIT_SEC)
 #define HELD_PATIENCE_USEC (1 * KIT_SEC)
 #define SLOWNESS           10
@@ -41,6 +43,16 @@ static bool is_one(const char *variable) {
         return g_strcmp0(g_getenv(variable), "1") == 0;
 }
 
+/* A first run, because it starts a private manager where that is what is tested. */
+static void find_manager(void) {
+        KitOrder order = { .command = VICTIM("cat", "/proc/self/cgroup") };
+        g_autoptr(KitRun) run = kit_run(&order);
+
+        if (run->status != 0)
+                BAIL_OUT("no run at all succeeds here: %s", run->errors->str);
+        manager_learn(run->output->str);
+}
+
 void kit_init(void) {
         (void)signal(SIGPIPE, SIG_IGN);
         kit.is_slow = is_one("CORDON_TEST_SLOW");
@@ -59,6 +71,7 @@ void kit_init(void) {
                 g_setenv("CORDON_PRIVATE_IDLE", kit.is_slow ? "30s" : "3s", TRUE);
         (void)umask(022);
         plan(NO_PLAN);
+        find_manager();
 }
 
 static void remove_tree(const char *path) {
@@ -73,6 +86,7 @@ static void remove_tree(const char *path) {
 }
 
 void kit_clear(void) {
+        manager_forget();
         remove_tree(kit.directory);
         g_free(kit.directory);
         g_free(kit.victim);

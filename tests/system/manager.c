@@ -20,11 +20,28 @@
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(sd_bus, sd_bus_close_unref)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(sd_bus_message, sd_bus_message_unref)
 
+#define PRIVATE "private-"
+
+/* The name of the private manager that is ours; NULL: not known, then all of them are. */
+static char *home;
+
+void manager_learn(const char *control_group) {
+        g_autoptr(GRegex) name = g_regex_new("/cordon-(" PRIVATE "[0-9a-f]{16})", 0, 0, NULL);
+        g_autoptr(GMatchInfo) match = NULL;
+
+        if (g_str_equal(kit_manager(), "private") && g_regex_match(name, control_group, 0, &match))
+                home = g_match_info_fetch(match, 1);
+}
+
+void manager_forget(void) {
+        g_clear_pointer(&home, g_free);
+}
+
 static void add_private(GPtrArray *dirs, const char *base) {
         g_autoptr(GDir) directory = g_dir_open(base, 0, NULL);
 
         for (const char *name; directory && (name = g_dir_read_name(directory));)
-                if (g_str_has_prefix(name, "private-"))
+                if (g_str_has_prefix(name, PRIVATE) && (!home || g_str_equal(name, home)))
                         g_ptr_array_add(dirs, g_build_filename(base, name, NULL));
 }
 

@@ -8,10 +8,15 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Where its socket is, and where cordon keeps things about it. For the private one: of every one that runs. */
+/* Where its socket is, and where cordon keeps things about it. */
 GPtrArray *manager_runtime_dirs(void);
 
-/* Names of the units that are loaded and match the pattern; of all managers that are meant. */
+/* Of a private manager there may be several on a machine, one for each kind of caller. From now on the one that
+ * started this control group is meant, where it says so. */
+void manager_learn(const char *control_group);
+void manager_forget(void);
+
+/* Names of the units that are loaded and match the pattern. */
 GPtrArray *manager_units(const char *pattern);
 
 pid_t manager_main_pid(const char *unit); /* 0: no such unit, or no process */

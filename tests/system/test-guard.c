@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Nothing outlives cordon, however it ends. What sees to that is the guard, which may end in any way itself. */
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <unistd.h>
+
+#include "expect.h"
+#include "leftover.h"
+#include "manager.h"
+
+#define GONE_USEC (1 * KIT_SEC)
+
+static char *guard_unit(void) {
+        return g_strdup_printf("cordon-guard-1-%u.service", (unsigned)geteuid());
+}
+
+static pid_t guard_pid(void) {
+        g_autofree char *unit = guard_unit();
+
+        return manager_main_pid(unit);
+}
+
+/* The unit's process: present, and another one than before. */
+static bool is_another_guard(const void *before) {
+        pid_t now = guard_pid();
+
+        return now > 0 && now != *(const pid_t *)before;
+}
+
+static KitRun *start_pausing(const char *grace) {
+        KitOrder order = { .options = WORDS("--grace", grace),
+                           .command = VICTIM("ignore", "TERM", "child", "leave", "ignore", "TERM",
+                                             "pause", "then", "quit-on", "USR1", "pid", "say",
+                                             "ready", "pause") };
+        KitRun *run = kit_start(&order);
+
+        if (!kit_wait_line(run, "ready"))
+                BAIL_OUT("a plain run does not start");
+        return run;
+}
+
+static void release(KitRun *run) {
+        (void)kill((pid_t)kit_said_number(run, "pid"), SIGUSR1);
+        kit_finish(run);
+}
+
+/* With SIGKILL to cordon the whole run must have gone within a second, whatever it ignores. */
+static void test_killed(void) {
+        KitRun *run = start_pausing("1h");
+        uint64_t killed = kit_now();
+
+        kit_signal(run, SIGKILL);
+        kit_finish(run);
+        cmp_ok(run->status, "==", 137, "SIGKILL to cordon ends it");
+        cmp_ok(run->record_text->len, "==", 0, "without a record");
+        ok(leftover_wait(run, GONE_USEC), "SIGKILL to cordon: the run is gone within a second");
+        note("after %" G_GUINT64_FORMAT " ms", (kit_now() - killed) / KIT_MSEC);
+        kit_run_free(run);
+}
+
+static void test_group_killed(void) {
+        KitRun *run = start_pausing("1h");
+
+        kit_signal_group(run, SIGKILL);
+        kit_finish(run);
+        ok(leftover_wait(run, GONE_USEC),
+           "SIGKILL to cordon's process group: the run is gone within a second");
+        kit_run_free(run);
+}
+
+static void test_crash(void) {
+        KitRun *run = start_pausing("1h");
+
+        kit_signal(run, SIGSEGV);
+        kit_finish(run);
+        ok(leftover_wait(run, GONE_USEC), "a crash of cordon: the run is gone within a second");
+        kit_run_free(run);
+}
+
+/* From before the first instruction of cordon until after the last of the program. */
+static void test_killed_anywhere(void) {
+        KitOrder plain = { .command = VICTIM("end") };
+        KitOrder order = { .command = VICTIM("child", "leave", "nap", "30000", "then", "nap",
+                                             "5") };
+        int rounds = kit_rounds(50, 5), left = 0;
+        g_autoptr(KitRun) model = kit_run(&plain);
+        uint64_t span = (model->ended_usec - model->started_usec) * 3 / 2 + 10 * KIT_MSEC;
+
+        leftover_check(model, "the model of a run");
+        for (int i = 0; i < rounds; i++) {
+                g_autoptr(KitRun) run = kit_start(&order);
+
+                (void)kit_wait_process(run->pidfd, span * (uint64_t)i / (uint64_t)rounds);
+                kit_signal_group(run, SIGKILL);
+                kit_finish(run);
+                if (!leftover_wait(run, GONE_USEC)) {
+                        left++;
+                        diag("it was killed in round %d", i);
+                }
+        }
+        cmp_ok(left, "==", 0, "SIGKILL to cordon at %d moments: each run is gone within a second",
+               rounds);
+}
+
+/* Cordon does not answer, but it lives: a person stopped it, or looks at it with a debugger. */
+static void test_stopped(void) {
+        Expected expected = { .outcome = "exited",
+                              .said = "pid *\nready\n",
+                              .message = "exited with 0" };
+        KitRun *run = start_pausing("5s");
+        int program = pidfd_open((pid_t)kit_said_number(run, "pid"), 0);
+
+        kit_signal(run, SIGSTOP);
+        ok(!kit_wait_process(program, 700 * KIT_MSEC), "a stopped cordon is not taken for dead");
+        kit_signal(run, SIGCONT);
+        (void)close(program);
+        release(run);
+        expect(run, &expected, "a run whose cordon was stopped for a while");
+        kit_run_free(run);
+}
+
+static void test_guard_killed(void) {
+        Expected expected = { .outcome = "exited",
+                              .said = "pid *\nready\n",
+                              .message = "exited with 0" };
+        KitRun *run = start_pausing("5s");
+        pid_t guard = guard_pid();
+        int program = pidfd_open((pid_t)kit_said_number(run, "pid"), 0);
+
+        cmp_ok(guard, ">", 0, "a guard runs");
+        (void)kill(guard, SIGKILL);
+        ok(kit_wait_until(is_another_guard, &guard, kit_patience(GONE_USEC)),
+           "SIGKILL of the guard: another one takes over");
+        ok(!kit_wait_process(program, 300 * KIT_MSEC), "the run is unharmed");
+        (void)close(program);
+        release(run);
+        expect(run, &expected, "a run whose guard was killed");
+        kit_run_free(run);
+}
+
+static void test_guard_killed_first(void) {
+        KitRun *run = start_pausing("1h");
+        pid_t guard = guard_pid();
+
+        (void)kill(guard, SIGKILL);
+        (void)kit_wait_until(is_another_guard, &guard, kit_patience(GONE_USEC));
+        kit_signal(run, SIGKILL);
+        kit_finish(run);
+        ok(leftover_wait(run, GONE_USEC),
+           "the second guard ends the run of a cordon that is killed");
+        kit_run_free(run);
+}
+
+/* Neither can act any more when the other dies; then it is up to the manager to start the guard again. */
+static void test_both_killed(bool guard_first) {
+        KitRun *run = start_pausing("1h");
+        pid_t guard = guard_pid();
+
+        (void)kill(guard, SIGSTOP);
+        kit_signal(run, SIGSTOP);
+        if (guard_first)
+                (void)kill(guard, SIGKILL);
+        kit_signal(run, SIGKILL);
+        (void)kill(guard, SIGKILL);
+        kit_finish(run);
+        ok(leftover_wait(run, GONE_USEC),
+           "SIGKILL of both, %s first: the run is gone within a second",
+           guard_first ? "the guard" : "cordon");
+        kit_run_free(run);
+}
+
+/* As after a power cut: there is nobody left who knows of it but the units themselves. */
+static void test_sweep(void) {
+        KitOrder next = { .command = VICTIM("end") };
+        Expected expected = { .outcome = "exited" };
+        g_autofree char *unit = guard_unit();
+        KitRun *run = start_pausing("1h");
+        pid_t guard = guard_pid();
+        int program = pidfd_open((pid_t)kit_said_number(run, "pid"), 0);
+        int watcher = pidfd_open(guard, 0);
+
+        kit_signal(run, SIGSTOP);
+        ok(manager_stop_unit(unit) && kit_wait_process(watcher, kit_patience(GONE_USEC)),
+           "the guard is stopped for good");
+        kit_signal(run, SIGKILL);
+        kit_finish(run);
+        ok(!kit_wait_process(program, 200 * KIT_MSEC), "without both of them the program lives on");
+        (void)close(program);
+        (void)close(watcher);
+
+        g_autoptr(KitRun) sweeper = kit_run(&next);
+
+        expect(sweeper, &expected, "the next run");
+        ok(leftover_wait(run, GONE_USEC), "the next run sweeps what was left");
+        kit_run_free(run);
+}
+
+/* A run whose launcher lives is not a leftover, though the guard that knew it was stopped. */
+static void test_guard_stopped(void) {
+        Expected expected = { .outcome = "exited",
+                              .said = "pid *\nready\n",
+                              .message = "exited with 0" };
+        g_autofree char *unit = guard_unit();
+        KitRun *run = start_pausing("5s");
+        pid_t guard = guard_pid();
+
+        ok(manager_stop_unit(unit), "the guard is stopped");
+        ok(kit_wait_until(is_another_guard, &guard, kit_patience(GONE_USEC)),
+           "the launcher starts another one");
+        release(run);
+        expect(run, &expected, "a run whose guard was stopped");
+        kit_run_free(run);
+}
+
+static unsigned count_guards(void) {
+        g_autoptr(GPtrArray) units = manager_units("cordon-guard-*.service");
+
+        return units->len;
+}
+
+static void test_together(void) {
+        KitOrder order = { .command = VICTIM("quit-on", "USR1", "pid", "say", "ready", "pause") };
+        Expected expected = { .outcome = "exited", .said = "pid *\nready\n" };
+
+        leftover_check_guard("before two first runs");
+        for (int round = 0; round < kit_rounds(3, 1); round++) {
+                g_autoptr(KitRun) first = kit_start(&order);
+                g_autoptr(KitRun) second = kit_start(&order);
+
+                (void)kit_wait_line(first, "ready");
+                (void)kit_wait_line(second, "ready");
+                cmp_ok(count_guards(), "==", 1, "two first runs at once have one guard");
+                release(first);
+                release(second);
+                expect(first, &expected, "the first of two");
+                expect(second, &expected, "the second of two");
+                leftover_check_guard("after two runs at once");
+        }
+}
+
+int main(void) {
+        kit_init();
+        test_killed();
+        test_group_killed();
+        test_crash();
+        test_killed_anywhere();
+        test_stopped();
+        test_guard_killed();
+        test_guard_killed_first();
+        test_both_killed(false);
+        test_both_killed(true);
+        test_sweep();
+        test_guard_stopped();
+        test_together();
+        leftover_check_guard("after all that");
+        kit_clear();
+        done_testing();
+}
