@@ -71,7 +71,6 @@ image_key() {
 }
 
 # The folders, settled once: this tree may be edited while machines run.
-declare -A image_of
 set_images() {
         local release
 
