@@ -75,7 +75,7 @@ set_images() {
         local release
 
         for release in "${all_releases[@]}"; do
-                image_of[$release]=$cache/$release-$architecture-$(image_key "$release")
+                image_of["$release"]=$cache/$release-$architecture-$(image_key "$release")
         done
 }
 
