@@ -28,14 +28,13 @@ static char *name_prefix(const char *id) {
         return leftover_unit(id, "");
 }
 
+/* A name is a pattern that matches itself: the manager takes no backslash for an escape. */
 static void note_units(GString *found, const char *id) {
         static const char *const suffixes[] = { "slice", "service", "scope" };
 
         for (size_t i = 0; i < G_N_ELEMENTS(suffixes); i++) {
                 g_autofree char *unit = leftover_unit(id, suffixes[i]);
-                g_auto(GStrv) parts = g_strsplit(unit, "\\", -1);
-                g_autofree char *pattern = g_strjoinv("\\\\", parts);
-                g_autoptr(GPtrArray) units = manager_units(pattern);
+                g_autoptr(GPtrArray) units = manager_units(unit);
 
                 for (guint u = 0; u < units->len; u++)
                         g_string_append_printf(found, "unit %s\n",
@@ -132,7 +131,7 @@ static void note_all_files(GString *found, const char *id, pid_t launcher) {
         note_files(found, "/var/tmp", prefix, NULL);
 }
 
-static char *look(const KitRun *run) {
+char *leftover_look(const KitRun *run) {
         g_autoptr(GString) found = g_string_new(NULL);
         g_autofree char *prefix = NULL;
 
@@ -147,7 +146,7 @@ static char *look(const KitRun *run) {
 }
 
 static bool is_clean(const void *what) {
-        g_autofree char *found = look(what);
+        g_autofree char *found = leftover_look(what);
 
         return found[0] == '\0';
 }
@@ -157,7 +156,7 @@ bool leftover_wait(const KitRun *run, uint64_t usec) {
 
         if (kit_wait_until(is_clean, run, kit_patience(usec)))
                 return true;
-        found = look(run);
+        found = leftover_look(run);
         diag("%s", found);
         return false;
 }

@@ -9,7 +9,10 @@
  * alike. */
 void leftover_check(const KitRun *run, const char *name);
 
-/* Likewise without a point; the time it took. False: diag() has said what is left. */
+/* All that is there now, a line for each thing; empty: nothing. */
+char *leftover_look(const KitRun *run);
+
+/* As leftover_check() without a point. False: diag() has said what is left. */
 bool leftover_wait(const KitRun *run, uint64_t usec);
 
 /* One point: the guard and cordon.slice have gone, and with them every run of this test. */

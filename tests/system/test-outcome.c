@@ -219,8 +219,29 @@ static void test_output(void) {
         leftover_check(big, "three megabytes");
 }
 
+/* A look that sees nothing where there is something would prove nothing. */
+static void test_look(void) {
+        KitOrder order = { .command = VICTIM("quit-on", "USR1", "pid", "say", "ready", "pause") };
+        g_autoptr(KitRun) run = kit_start(&order);
+
+        (void)kit_wait_line(run, "ready");
+
+        g_autofree char *pid = kit_said(run, "pid");
+        g_autofree char *found = leftover_look(run), *unit = leftover_unit(run->id, "service");
+        g_autofree char *process = g_strdup_printf("process %s victim\n", pid ?: "?");
+
+        ok(strstr(found, "unit cordon-") && strstr(found, unit), "a look sees the units");
+        ok(strstr(found, "cgroup /sys/fs/cgroup/"), "a look sees the cgroups");
+        ok(strstr(found, process), "a look sees the processes");
+        ok(strstr(found, "file /"), "a look sees the files");
+        (void)kill((pid_t)kit_said_number(run, "pid"), SIGUSR1);
+        kit_finish(run);
+        leftover_check(run, "a run that was looked at");
+}
+
 int main(void) {
         kit_init();
+        test_look();
         test_naturals();
         test_signals();
         test_failures();
