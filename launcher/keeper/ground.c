@@ -52,6 +52,10 @@ bool ground_is_legacy(const Ground *ground) {
         return ground->is_legacy;
 }
 
+bool ground_is_scope(const Ground *ground) {
+        return ground->is_scope;
+}
+
 static Ground *ground_new(void) {
         Ground *ground = g_new0(Ground, 1);
 

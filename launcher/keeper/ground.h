@@ -20,6 +20,9 @@ bool ground_enter(const Ground *ground);
 /* Whether version 1 is part of it, which systemd 258 and later do not know. */
 bool ground_is_legacy(const Ground *ground);
 
+/* Whether it is in a scope of its own, whose name no other manager uses. */
+bool ground_is_scope(const Ground *ground);
+
 void ground_free(Ground *ground);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Ground, ground_free)
 

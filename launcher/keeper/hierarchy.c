@@ -37,7 +37,7 @@ bool hierarchy_is_tracking(const Hierarchy *hierarchy) {
 }
 
 char *hierarchy_directory(const Hierarchy *hierarchy, const char *path) {
-        return g_build_filename(hierarchy->mount, path, NULL);
+        return g_strconcat(hierarchy->mount, g_str_equal(path, "/") ? "" : path, NULL);
 }
 
 /* Whether every word of `words` ("cpu,cpuacct") is among the mount's options. */

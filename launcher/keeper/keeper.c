@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -58,6 +59,16 @@ static void keeper_empty_directory(Keeper *keeper) {
         runtime_dir_empty(&keeper->dir, "alive");
 }
 
+/* A removed directory that we have open is only a change of attributes. */
+static bool keeper_watch_directory(Keeper *keeper, GError **error) {
+        keeper->watch_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+        if (keeper->watch_fd < 0 ||
+            inotify_add_watch(keeper->watch_fd, keeper->dir.path,
+                              IN_MOVE_SELF | IN_DELETE_SELF | IN_ATTRIB) < 0)
+                return keeper_fail(error, "watch");
+        return true;
+}
+
 bool keeper_open(const char *runtime_dir, int dir_fd, Keeper *keeper, GError **error) {
         (void)prctl(PR_SET_DUMPABLE, 0);
         (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -73,7 +84,7 @@ bool keeper_open(const char *runtime_dir, int dir_fd, Keeper *keeper, GError **e
                 return false;
 
         keeper_empty_directory(keeper);
-        return true;
+        return keeper_watch_directory(keeper, error);
 }
 
 bool keeper_make(Keeper *keeper, GError **error) {
@@ -101,6 +112,7 @@ bool keeper_listen(Keeper *keeper, int first_fd, uint64_t idle_usec, GError **er
 typedef enum {
         WATCH_MANAGER,
         WATCH_SIGNAL,
+        WATCH_DIRECTORY,
         WATCH_LOG,
         WATCH_NOTIFY,
         WATCH_LISTEN,
@@ -112,6 +124,7 @@ static void keeper_watch(const Keeper *keeper, GArray *ret_wait) {
         const int fds[_WATCH_MAX] = {
                 [WATCH_MANAGER] = keeper->manager.process_fd,
                 [WATCH_SIGNAL] = keeper->signal_fd,
+                [WATCH_DIRECTORY] = keeper->watch_fd,
                 [WATCH_LOG] = keeper->manager.log_fd,
                 [WATCH_NOTIFY] = keeper->manager.notify_fd,
                 [WATCH_LISTEN] = keeper->visitors.listen_fd,
@@ -126,6 +139,15 @@ static void keeper_watch(const Keeper *keeper, GArray *ret_wait) {
                                              : g_array_index(visitors, int, i - _WATCH_MAX),
                         .events = POLLIN,
                 };
+}
+
+/* Nobody can find us any more when somebody has taken our directory away. */
+static bool keeper_is_at_home(Keeper *keeper) {
+        char events[4096];
+
+        while (read(keeper->watch_fd, events, sizeof(events)) > 0)
+                continue;
+        return runtime_dir_is_current(&keeper->dir);
 }
 
 /* What it says after READY (that it is reloading, that it stops) is nobody's business. */
@@ -158,6 +180,8 @@ static bool keeper_step(Keeper *keeper, GArray *wait) {
 
         if (event[WATCH_MANAGER].revents || event[WATCH_SIGNAL].revents)
                 return false;
+        if (event[WATCH_DIRECTORY].revents && !keeper_is_at_home(keeper))
+                return false;
         if (event[WATCH_LOG].revents)
                 manager_read_log(&keeper->manager);
         if (event[WATCH_NOTIFY].revents)
@@ -189,11 +213,13 @@ void keeper_leave(Keeper *keeper) {
 
         manager_stop(&keeper->manager, KEEPER_GRACE_USEC);
 
-        /* Somebody removed our directory: what bears our name is ours as long as it was not made anew. */
+        /* Somebody took our directory away: a scope is ours all the same, but a group that bears our
+         * name below the caller's is that of whoever has made the directory anew. */
         if (runtime_dir_is_current(&keeper->dir)) {
                 if (ground_clear(keeper->record_path, NULL))
                         runtime_dir_remove(&keeper->dir);
-        } else if (keeper->ground && access(keeper->dir.path, F_OK) < 0)
+        } else if (keeper->ground &&
+                   (ground_is_scope(keeper->ground) || access(keeper->dir.path, F_OK) < 0))
                 ground_remove(keeper->ground);
 }
 
@@ -205,5 +231,6 @@ void keeper_clear(Keeper *keeper) {
         manager_clear(&keeper->manager);
         visitors_clear(&keeper->visitors);
         fd_close_pointer(&keeper->signal_fd);
+        fd_close_pointer(&keeper->watch_fd);
         fd_close_pointer(&keeper->alive_fd);
 }

@@ -18,6 +18,7 @@ typedef struct {
         char *record_path; /* where it is written down what was made in the cgroup tree */
         int alive_fd;      /* its record lock says that we live */
         int signal_fd;
+        int watch_fd; /* tells when the directory is moved or removed under us */
         World world;
         Ground *ground;
         Manager manager;
@@ -29,6 +30,7 @@ typedef struct {
         ((Keeper){ .dir = RUNTIME_DIR_INIT, \
                    .alive_fd = -1,          \
                    .signal_fd = -1,         \
+                   .watch_fd = -1,          \
                    .world = WORLD_INIT,     \
                    .manager = MANAGER_INIT, \
                    .visitors = VISITORS_INIT })
