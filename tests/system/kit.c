@@ -136,6 +136,15 @@ static void append_words(GPtrArray *argv, const char *const *words) {
                 g_ptr_array_add(argv, g_strdup(*words));
 }
 
+char **kit_victim_argv(const char *const *verbs) {
+        GPtrArray *argv = g_ptr_array_new();
+
+        g_ptr_array_add(argv, g_strdup(kit.victim));
+        append_words(argv, verbs);
+        g_ptr_array_add(argv, NULL);
+        return (char **)g_ptr_array_free(argv, FALSE);
+}
+
 static char **make_argv(const KitOrder *order, const char *id) {
         GPtrArray *argv = g_ptr_array_new();
 

@@ -62,8 +62,9 @@ const char *kit_directory(void);     /* an empty one of the test's own */
 char *kit_program(const char *name); /* one that is installed beside the test */
 uint64_t kit_now(void);
 
-/* argv of the victim: VICTIM("exit", "3") */
+/* argv of the victim: VICTIM("exit", "3"), or from the verbs in a table. */
 #define VICTIM(...) WORDS(kit_victim(), __VA_ARGS__)
+char **kit_victim_argv(const char *const *verbs);
 
 KitRun *kit_start(const KitOrder *order);
 /* The program has said this line on stdout. False: it ended, or the deadline passed. */

@@ -78,16 +78,6 @@ static uint64_t deadline_usec(void) {
         return kit_is_slow() ? 3 * KIT_SEC : 300 * KIT_MSEC;
 }
 
-static char **victim_argv(const char *const *words) {
-        GPtrArray *argv = g_ptr_array_new();
-
-        g_ptr_array_add(argv, g_strdup(kit_victim()));
-        for (; *words; words++)
-                g_ptr_array_add(argv, g_strdup(*words));
-        g_ptr_array_add(argv, NULL);
-        return (char **)g_ptr_array_free(argv, FALSE);
-}
-
 static char **with_limit(const char *option, const char *value, const char *const *more) {
         GPtrArray *options = g_ptr_array_new();
 
@@ -107,7 +97,7 @@ static char *ending(const Case *c) {
 
 static KitRun *run_case(const Case *c, const char *key, const char *value, const char *usage) {
         g_autofree char *option = g_strdup_printf("--%s", key), *end = ending(c);
-        g_auto(GStrv) command = victim_argv(c->command);
+        g_auto(GStrv) command = kit_victim_argv(c->command);
         g_auto(GStrv) options = with_limit(option, value, c->options);
         g_autofree char *name = g_strdup_printf("%s: %s", key, c->name);
         g_autofree char *message = g_strdup_printf("%s limit hit: %s [limits: %s=*]", key, end,

@@ -85,19 +85,9 @@ static const struct {
 };
 /* clang-format on */
 
-static char **victim_argv(const char *const *words) {
-        GPtrArray *argv = g_ptr_array_new();
-
-        g_ptr_array_add(argv, g_strdup(kit_victim()));
-        for (; *words; words++)
-                g_ptr_array_add(argv, g_strdup(*words));
-        g_ptr_array_add(argv, NULL);
-        return (char **)g_ptr_array_free(argv, FALSE);
-}
-
 static void test_cases(void) {
         for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
-                g_auto(GStrv) command = victim_argv(cases[i].command);
+                g_auto(GStrv) command = kit_victim_argv(cases[i].command);
                 KitOrder order = { .options = cases[i].options,
                                    .command = (const char *const *)command };
 

@@ -112,15 +112,9 @@ static const struct {
 
 static void test_innocents(void) {
         for (size_t i = 0; i < G_N_ELEMENTS(innocents); i++) {
-                g_autoptr(GPtrArray) words = g_ptr_array_new();
-                KitOrder order = { .options = WORDS("--memory", "64M") };
-
-                g_ptr_array_add(words, (char *)kit_victim());
-                for (const char *const *w = innocents[i].command; *w; w++)
-                        g_ptr_array_add(words, (char *)*w);
-                g_ptr_array_add(words, NULL);
-                order.command = (const char *const *)words->pdata;
-
+                g_auto(GStrv) command = kit_victim_argv(innocents[i].command);
+                KitOrder order = { .options = WORDS("--memory", "64M"),
+                                   .command = (const char *const *)command };
                 g_autoptr(KitRun) run = kit_run(&order);
 
                 expect(run, &innocents[i].expected, innocents[i].name);
