@@ -21,6 +21,7 @@ typedef struct {
                 Case *run,
                 sd_bus *bus); /* starts the unit of CASE_UNIT in CASE_SLICE; the bus is borrowed */
         char *(*end)(void *subject); /* what it came to, in one line; frees the subject */
+        bool is_timed;               /* has deadlines of its own */
 } Subject;
 
 #define CASE_UNIT  "cordon-x.service"
@@ -50,6 +51,10 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(CaseResult, case_result_clear)
 
 /* For subjects */
 sd_event *case_event(const Case *run);
+Fake *case_fake(const Case *run);
 const Program *case_program(const Case *run);
+const Fault *case_fault(const Case *run);
+unsigned case_slowness(
+        const Case *run); /* so many times longer than at first should deadlines be: 1, 8, 64 */
 sd_bus *case_reconnect(Case *run); /* borrowed; NULL: the manager is gone for good */
 void case_is_over(Case *run);

@@ -134,6 +134,11 @@ static const char *result_of(int code, int status) {
         return is_clean_signal ? "success" : "signal";
 }
 
+static void tell_listener(Fake *fake, FakeEvent event) {
+        if (fake->listener)
+                fake->listener(event, fake->listener_userdata);
+}
+
 static void reap(Fake *fake, FakeUnit *unit, int code, int status) {
         bool is_stopping = strcmp(unit->active, "deactivating") == 0;
 
@@ -143,6 +148,7 @@ static void reap(Fake *fake, FakeUnit *unit, int code, int status) {
         unit->exec_exit_usec = ++fake->now_usec;
         unit->group = "";
         unit->result = result_of(code, status);
+        tell_listener(fake, FAKE_ENDED);
         if (strcmp(unit->result, "success") != 0)
                 fake_unit_set_state(unit, "failed", "failed");
         else if (is_stopping)
@@ -220,6 +226,7 @@ static void act_forked(Fake *fake, FakeUnit *unit, int code, int status) {
         news(fake, unit);
         fake_unit_set_state(unit, "activating", "start");
         news(fake, unit);
+        tell_listener(fake, FAKE_FORKED);
 }
 
 static void late_job(Fake *fake, FakeUnit *unit) {
@@ -249,6 +256,17 @@ static void act_job_ends(Fake *fake, FakeUnit *unit, int code, int status) {
         collect(fake, unit);
 }
 
+static void due_turn(Fake *fake, const FakeUnit *unit) {
+        for (int i = 0; i < 1 + (fake->fault->turn == TURN_REEXEC_TWICE); i++)
+                due(fake, act_turn, unit, fake->program->code, fake->program->status);
+}
+
+static void due_end(Fake *fake, const FakeUnit *unit) {
+        due_turn(fake, unit);
+        if (fake->program->ends)
+                due(fake, act_end, unit, fake->program->code, fake->program->status);
+}
+
 void fake_life_start(Fake *fake, FakeUnit *unit) {
         const Program *program = fake->program;
         FakeUnit *slice = unit->slice ? fake_find(fake, unit->slice) : NULL;
@@ -265,11 +283,26 @@ void fake_life_start(Fake *fake, FakeUnit *unit) {
         due(fake, act_forked, unit, 0, 0);
         if (program->is_executed)
                 due(fake, act_running, unit, 0, 0);
-        due(fake, act_turn, unit, program->code, program->status);
+        else
+                due_turn(fake, unit);
         if (!program->is_executed)
                 due(fake, act_running, unit, program->code, program->status);
-        else if (program->ends)
-                due(fake, act_end, unit, program->code, program->status);
+        else if (!fake->listener)
+                due_end(fake, unit);
+}
+
+void fake_hold(Fake *fake, FakeListener listener, void *userdata) {
+        fake->listener = listener;
+        fake->listener_userdata = userdata;
+}
+
+void fake_go(Fake *fake) {
+        for (guint i = 0; i < fake->order->len; i++) {
+                FakeUnit *unit = g_ptr_array_index(fake->order, i);
+
+                if (unit->main_pid > 0)
+                        due_end(fake, unit);
+        }
 }
 
 /* Ending from outside */
@@ -281,6 +314,13 @@ void fake_life_signal(Fake *fake, FakeUnit *unit, int signal) {
                 if (each->main_pid > 0 && (each == unit || g_strcmp0(each->slice, unit->name) == 0))
                         due(fake, act_end, each, CLD_KILLED, signal);
         }
+}
+
+void fake_kill(Fake *fake, const char *name, int signal) {
+        FakeUnit *unit = fake_find(fake, name);
+
+        if (unit)
+                fake_life_signal(fake, unit, signal);
 }
 
 static void act_stopped(Fake *fake, FakeUnit *unit, int code, int status) {

@@ -25,7 +25,9 @@ struct Fake {
         uint32_t last_job;
         uint64_t now_usec; /* a clock of its own: every reading is later than the one before */
         unsigned n_messages, drop_at;
-        bool is_gone; /* for good */
+        bool is_gone;          /* for good */
+        FakeListener listener; /* NULL: the program begins by itself */
+        void *listener_userdata;
 };
 
 /* fake.c */

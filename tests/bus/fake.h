@@ -32,6 +32,21 @@ unsigned fake_count_messages(const Fake *fake);
 /* The connection ends now; with is_forever nobody listens afterwards. */
 void fake_drop(Fake *fake, bool is_forever);
 
+/* For a consumer that has a say in when the program begins: it does nothing before fake_go, and what becomes of its
+ * process is told at once, as a kernel would. */
+typedef enum {
+        FAKE_FORKED,
+        FAKE_ENDED,
+} FakeEvent;
+
+typedef void (*FakeListener)(FakeEvent event, void *userdata);
+
+void fake_hold(Fake *fake, FakeListener listener, void *userdata);
+void fake_go(Fake *fake);
+
+/* A signal that does not come from the manager. */
+void fake_kill(Fake *fake, const char *unit, int signal);
+
 /* What is due happens now, whether or not anybody listens. */
 void fake_settle(Fake *fake);
 

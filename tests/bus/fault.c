@@ -74,6 +74,7 @@ const Fault faults[_FAULT_MAX] = {
         },
 
         [FAULT_REEXEC_RUNNING] = { .turn = TURN_REEXEC_RUNNING, .text = "re-exec, the program runs on" },
+        [FAULT_REEXEC_TWICE] = { .turn = TURN_REEXEC_TWICE, .text = "re-exec, and once more" },
         [FAULT_REEXEC_ENDED] = { .turn = TURN_REEXEC_ENDED, .text = "re-exec, the program ends meanwhile" },
         [FAULT_REEXEC_GONE] = { .turn = TURN_REEXEC_GONE, .text = "re-exec, the unit is gone after it" },
         [FAULT_REEXEC_GONE_AFTER_END] = {

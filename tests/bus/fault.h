@@ -48,6 +48,7 @@ typedef enum {
         FAULT_SILENT_RESET,
         FAULT_SILENT_GET_ALL,
         FAULT_REEXEC_RUNNING,
+        FAULT_REEXEC_TWICE,
         FAULT_REEXEC_ENDED,
         FAULT_REEXEC_GONE,
         FAULT_REEXEC_GONE_AFTER_END,
@@ -70,6 +71,7 @@ typedef enum {
 typedef enum {
         TURN_NONE,
         TURN_REEXEC_RUNNING, /* the connection ends; over a new one all is as it was, the program runs on */
+        TURN_REEXEC_TWICE,          /* … and the new one ends, too */
         TURN_REEXEC_ENDED,          /* … and the program has ended in between */
         TURN_REEXEC_GONE,           /* … and the unit is not known any more */
         TURN_REEXEC_GONE_AFTER_END, /* the end is told, then as above */

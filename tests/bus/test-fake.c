@@ -125,10 +125,10 @@ static void test_habits(void) {
 static void test_tables(void) {
         for (int i = 0; i < _PROGRAM_MAX; i++)
                 ok(programs[i].text && programs[i].code != 0, "program %d is a row: it %s", i,
-                   programs[i].text);
+                   programs[i].text ?: "?");
         for (int i = 0; i < _FAULT_MAX; i++)
                 ok(faults[i].text && !faults[i].refused_method == !faults[i].error_name,
-                   "fault %d is a row: %s", i, faults[i].text);
+                   "fault %d is a row: %s", i, faults[i].text ?: "?");
 }
 
 int main(void) {

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The rows of the watch's test once more, with a launch on top: what must come out is the outcome of the record, what
+ * became of the guard, and that it comes at all. */
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <tap.h>
+
+#include "case.h"
+#include "launcher/launch.h"
+#include "units/cause.h"
+#include "world.h"
+
+#define SPEED 2000
+#define SPEED_SILENT \
+        200 /* a call's deadline has to be shorter than the launch's patience, as it is in earnest */
+
+typedef struct {
+        World world;
+        Spec *spec;
+        Caller caller;
+        Launch *launch;
+} Subjected;
+
+static void on_over(void *userdata) {
+        Subjected *subjected = userdata;
+
+        case_is_over(subjected->world.run);
+}
+
+static Spec *spec_for(const Program *program) {
+        Spec *spec = spec_new();
+        g_autoptr(GError) error = NULL;
+        bool is_good = limit_set_parse(&spec->limits, LIMIT_GRACE, "0", &error) &&
+                       (program->ends ||
+                        limit_set_parse(&spec->limits, LIMIT_TIMEOUT, "1s", &error));
+
+        g_assert_no_error(error);
+        g_assert(is_good);
+        spec->id = g_strdup("x");
+        spec->command = g_strsplit("program", " ", 0);
+        spec->environment = g_new0(char *, 1);
+        return spec;
+}
+
+static void *begin_with(Case *run, sd_bus *bus, const World *world) {
+        Subjected *subjected = g_new0(Subjected, 1);
+        g_autoptr(GError) error = NULL;
+
+        subjected->world = *world;
+        subjected->world.speed = (case_fault(run)->silent_method ? SPEED_SILENT : SPEED) /
+                                 case_slowness(run);
+        world_begin(&subjected->world, run, bus);
+        subjected->spec = spec_for(case_program(run));
+
+        LaunchSettings settings = { .event = case_event(run),
+                                    .door = &subjected->world.door,
+                                    .spec = subjected->spec,
+                                    .caller = &subjected->caller,
+                                    .stdio = { 0, 1, 2 },
+                                    .handler = on_over,
+                                    .userdata = subjected };
+
+        subjected->launch = launch_new(&settings, &error);
+        g_assert_no_error(error);
+        return subjected;
+}
+
+static void *begin(Case *run, sd_bus *bus) {
+        return begin_with(run, bus, &(World){ 0 });
+}
+
+static void *begin_slow_door(Case *run, sd_bus *bus) {
+        return begin_with(run, bus, &(World){ .n_failures = 3 });
+}
+
+static void *begin_no_program(Case *run, sd_bus *bus) {
+        return begin_with(run, bus, &(World){ .exec_errno = ENOENT });
+}
+
+static char *line_of(const Subjected *subjected) {
+        const Facts *facts = launch_facts(subjected->launch);
+        g_auto(Verdict) verdict = { 0 };
+        GString *line = g_string_new(NULL);
+
+        cause_decide(facts, "program", &verdict);
+        g_string_append(line, outcome_info(verdict.outcome)->word);
+        if (verdict.error_code)
+                g_string_append_printf(line, " (%s)", verdict.error_code);
+        if (verdict.signal)
+                g_string_append_printf(line, ", signal %d", verdict.signal);
+        else if (verdict.exit_code >= 0)
+                g_string_append_printf(line, ", exit code %d", verdict.exit_code);
+        g_string_append(line, subjected->world.is_guard_done ? ", clean" : ", for the guard");
+        return g_string_free(line, FALSE);
+}
+
+static char *end(void *subject) {
+        Subjected *subjected = subject;
+        char *line = line_of(subjected);
+
+        launch_free(subjected->launch);
+        world_end(&subjected->world);
+        spec_free(subjected->spec);
+        g_free(subjected);
+        return line;
+}
+
+static const Subject launch = { begin, end, true };
+static const Subject slow_door = { begin_slow_door, end, true };
+static const Subject no_program = { begin_no_program, end, true };
+
+/* What must come out */
+
+static const char *const plain[_PROGRAM_MAX] = {
+        [PROGRAM_EXITS_0] = "exited, exit code 0",  [PROGRAM_EXITS_3] = "exited, exit code 3",
+        [PROGRAM_KILLED_9] = "signaled, signal 9",  [PROGRAM_KILLED_15] = "signaled, signal 15",
+        [PROGRAM_NOT_EXECUTED] = "refused (gate)", /* it is the gate that the manager executes */
+        [PROGRAM_NEVER_ENDS] = "timeout, signal 9",
+};
+
+/* A row that is empty comes out as if nothing had gone wrong. */
+static const struct {
+        const char *whole; /* the same for every program */
+        const char *gate;  /* … and for the one that is not executed */
+        bool is_for_guard;
+} expected[_FAULT_MAX] = {
+        [FAULT_REFUSE_ACCESS] = { "refused (permission-denied), clean" },
+        [FAULT_REFUSE_POLKIT] = { "refused (permission-denied), clean" },
+        [FAULT_REFUSE_EXISTS] = { "refused (id-in-use), clean" },
+        [FAULT_REFUSE_PROPERTY] = { "refused (unenforceable), clean" },
+        [FAULT_REFUSE_UNKNOWN_PROPERTY] = { "refused (unenforceable), clean" },
+        [FAULT_REFUSE_SETTING] = { "refused (manager-refused), clean" },
+        [FAULT_REFUSE_LIMITS] = { "refused (manager-refused), clean" },
+        [FAULT_JOB_FAILED] = { "refused (gate), clean" },
+        [FAULT_JOB_TIMEOUT] = { "refused (gate), clean" },
+        [FAULT_JOB_CANCELED] = { "refused (gate), clean" },
+        [FAULT_JOB_DEPENDENCY] = { "refused (gate), clean" },
+        [FAULT_JOB_SKIPPED] = { "refused (gate), clean" },
+        [FAULT_SILENT_START] = { "refused (manager-unreachable), for the guard" },
+        [FAULT_SILENT_STOP] = { .is_for_guard = true },
+        [FAULT_SILENT_RESET] = { .is_for_guard = true },
+        [FAULT_SILENT_GET_ALL] = { .gate = "refused (manager-unreachable), for the guard" },
+        [FAULT_REEXEC_RUNNING] = { .gate = "refused (manager-unreachable), for the guard" },
+        [FAULT_REEXEC_TWICE] = { .gate = "refused (manager-unreachable), for the guard" },
+        [FAULT_REEXEC_GONE] = { "lost (lost), for the guard",
+                                "refused (manager-unreachable), for the guard" },
+        [FAULT_REMOVED] = { "lost (lost), for the guard", "refused (gate), clean" },
+        [FAULT_STOP_REFUSED] = { .is_for_guard = true },
+};
+
+static char *expected_line(ProgramKind program, FaultKind fault) {
+        bool is_gate = !programs[program].is_executed;
+
+        if (is_gate && expected[fault].gate)
+                return g_strdup(expected[fault].gate);
+        if (expected[fault].whole)
+                return g_strdup(expected[fault].whole);
+        if (fault == FAULT_REEXEC_GONE_AFTER_END && !programs[program].ends)
+                return g_strdup(expected[FAULT_REEXEC_GONE].whole);
+        return g_strconcat(plain[program],
+                           expected[fault].is_for_guard ? ", for the guard" : ", clean", NULL);
+}
+
+static void test_case(const Subject *subject, ProgramKind program, FaultKind fault,
+                      const char *line, const char *how) {
+        g_auto(CaseResult) result = { 0 };
+        CaseRow row = { subject, program, fault, CASE_NEVER, line };
+
+        case_run(&row, &result);
+        if (!is(result.line, line, "it %s; %s%s", programs[program].text, faults[fault].text, how))
+                diag("%s", result.log);
+        if (strstr(line, "clean") && fault != FAULT_STOP_NO_UNIT)
+                is(result.left, NULL, "… and leaves no unit");
+        cmp_ok(result.fds, "==", 0, "… and no descriptor");
+}
+
+/* The connection ends for good: refused before "go", lost after it, unless the end was told. */
+static unsigned test_drop(ProgramKind program, int drop_after) {
+        g_autofree char *line = g_strconcat(plain[program], ", clean", NULL);
+        g_autofree char *unclean = g_strconcat(plain[program], ", for the guard", NULL);
+        g_auto(CaseResult) result = { 0 };
+        CaseRow row = { &launch, program, FAULT_NONE, drop_after, NULL };
+
+        case_run(&row, &result);
+        if (drop_after == CASE_NEVER)
+                return result.n_messages;
+
+        bool is_end_told = result.told.exec_main_code != 0;
+        bool is_good = strcmp(result.line, "refused (manager-unreachable), for the guard") == 0 ||
+                       strcmp(result.line, "lost (lost), for the guard") == 0 ||
+                       (is_end_told &&
+                        (strcmp(result.line, line) == 0 || strcmp(result.line, unclean) == 0));
+
+        if (!ok(is_good, "it %s; the connection ends after %d messages: %s", programs[program].text,
+                drop_after, result.line))
+                diag("%s", result.log);
+        cmp_ok(result.fds, "==", 0, "… and leaves no descriptor");
+        return result.n_messages;
+}
+
+/* Not twice: a launch that had to try again once does not try at all when the connection ends anew (its timer is still
+ * there). */
+static bool has_slow_door(FaultKind fault) {
+        FaultTurn turn = faults[fault].turn;
+
+        return turn >= TURN_REEXEC_RUNNING && turn <= TURN_REEXEC_GONE_AFTER_END &&
+               turn != TURN_REEXEC_TWICE;
+}
+
+int main(void) {
+        plan(NO_PLAN);
+        for (ProgramKind program = 0; program < _PROGRAM_MAX; program++)
+                for (FaultKind fault = 0; fault < _FAULT_MAX; fault++) {
+                        g_autofree char *line = expected_line(program, fault);
+
+                        test_case(&launch, program, fault, line, "");
+                        if (has_slow_door(fault))
+                                test_case(&slow_door, program, fault, line, ", and takes its time");
+                }
+        test_case(&no_program, PROGRAM_EXITS_3, FAULT_NONE,
+                  "not-started (command-not-found), clean", "");
+        for (ProgramKind program = 0; program < _PROGRAM_MAX; program++) {
+                unsigned n_messages = test_drop(program, CASE_NEVER);
+
+                for (unsigned n = 0; n < n_messages; n++)
+                        test_drop(program, (int)n);
+        }
+        done_testing();
+}

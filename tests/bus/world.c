@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Calls of other rooms by their own names: the linker takes these and leaves the real files in their archive. The clock
+ * is one of them, so that patience of half a minute is tried out in milliseconds. */
+
+#include "world.h"
+
+#include <errno.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "launcher/deadline.h"
+#include "launcher/gate/channel.h"
+#include "launcher/guard/link.h"
+#include "launcher/kernel/cgroup.h"
+
+static World *world; /* the one that is now */
+
+/* The clock */
+
+int64_t g_get_monotonic_time(void) {
+        struct timespec now;
+
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        return ((int64_t)now.tv_sec * G_USEC_PER_SEC + now.tv_nsec / 1000) *
+               (int64_t)(world ? world->speed : 1);
+}
+
+void deadline_arm(sd_event *event, sd_event_source **timer, uint64_t usec_from_now,
+                  sd_event_time_handler_t handler, void *userdata) {
+        int r;
+
+        deadline_disarm(timer);
+        r = sd_event_add_time_relative(event, timer, CLOCK_MONOTONIC, usec_from_now / world->speed,
+                                       1, handler, userdata);
+        g_assert(r >= 0);
+}
+
+void deadline_disarm(sd_event_source **timer) {
+        *timer = sd_event_source_disable_unref(*timer);
+}
+
+uint64_t deadline_next_look_usec(uint64_t budget_usec, uint64_t used_usec, uint64_t cpus) {
+        return budget_usec - used_usec;
+}
+
+/* The gate: what it says waits in a queue, one by one readable. */
+
+struct GateChannel {
+        int fd, death_fd, child_end;
+        GQueue news;
+        GateHello hello;
+        GateFailure failure;
+        bool is_ended;
+};
+
+static GateChannel *gate;
+
+static void say(GateNews news) {
+        if (!gate || gate->is_ended)
+                return;
+        gate->is_ended = news == GATE_NEWS_END;
+        g_queue_push_tail(&gate->news, GINT_TO_POINTER(news));
+        eventfd_write(gate->fd, 1);
+}
+
+GateChannel *gate_channel_new(const GateOrder *order, GError **error) {
+        gate = g_new0(GateChannel, 1);
+        gate->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE);
+        gate->death_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        gate->child_end = eventfd(0, EFD_CLOEXEC);
+        g_queue_init(&gate->news);
+        return gate;
+}
+
+void gate_channel_free(GateChannel *channel) {
+        if (!channel)
+                return;
+        gate_channel_drop_child_end(channel);
+        close(channel->fd);
+        close(channel->death_fd);
+        g_queue_clear(&channel->news);
+        g_free(channel);
+        gate = NULL;
+}
+
+int gate_channel_fd(const GateChannel *channel) {
+        return channel->fd;
+}
+
+int gate_channel_child_end(const GateChannel *channel) {
+        return channel->child_end;
+}
+
+void gate_channel_drop_child_end(GateChannel *channel) {
+        if (channel->child_end >= 0)
+                close(channel->child_end);
+        channel->child_end = -1;
+}
+
+GateNews gate_channel_read(GateChannel *channel) {
+        eventfd_t value;
+
+        if (eventfd_read(channel->fd, &value) < 0)
+                return GATE_NEWS_NONE;
+        return (GateNews)GPOINTER_TO_INT(g_queue_pop_head(&channel->news));
+}
+
+const GateHello *gate_channel_hello(const GateChannel *channel) {
+        return &channel->hello;
+}
+
+const GateFailure *gate_channel_failure(const GateChannel *channel) {
+        return &channel->failure;
+}
+
+int gate_channel_pidfd(const GateChannel *channel) {
+        return channel->death_fd;
+}
+
+void gate_channel_go(GateChannel *channel) {
+        world->is_let_go = true;
+        if (world->exec_errno) {
+                channel->failure = (GateFailure){ GATE_FAILURE, GATE_AT_EXEC, world->exec_errno };
+                say(GATE_NEWS_FAILURE);
+        }
+        say(GATE_NEWS_END);
+        fake_go(case_fake(world->run));
+}
+
+static void on_program(FakeEvent event, void *userdata) {
+        if (event == FAKE_FORKED && case_program(world->run)->is_executed)
+                say(GATE_NEWS_HELLO);
+        if (event != FAKE_ENDED || !gate)
+                return;
+        say(GATE_NEWS_END);
+        eventfd_write(gate->death_fd, 1);
+}
+
+/* The guard watches from the beginning. */
+
+struct GuardLink {
+        int nothing;
+};
+
+GuardLink *guard_link_new(sd_event *event, const Door *door, const char *id, const char *owner,
+                          GuardLinkHandler handler, void *userdata) {
+        return g_new0(GuardLink, 1);
+}
+
+void guard_link_done(GuardLink *link) {
+        world->is_guard_done = true;
+}
+
+void guard_link_free(GuardLink *link) {
+        g_free(link);
+}
+
+bool guard_link_is_watched(const GuardLink *link) {
+        return true;
+}
+
+const GError *guard_link_error(const GuardLink *link) {
+        return NULL;
+}
+
+/* The cgroup has no counters, but it can kill. */
+
+struct Cgroup {
+        int nothing;
+};
+
+Cgroup *cgroup_find(pid_t pid, const char *slice, GError **error) {
+        return g_new0(Cgroup, 1);
+}
+
+void cgroup_free(Cgroup *cgroup) {
+        g_free(cgroup);
+}
+
+void cgroup_watch_memory(Cgroup *cgroup) {
+}
+
+void cgroup_read_facts(Cgroup *cgroup, Facts *facts) {
+}
+
+void cgroup_read_cpu(Cgroup *cgroup, CpuTimes *ret_times) {
+        *ret_times = (CpuTimes){ FACTS_UNKNOWN, FACTS_UNKNOWN, FACTS_UNKNOWN };
+}
+
+uint64_t cgroup_count_processes(Cgroup *cgroup) {
+        return 0;
+}
+
+void cgroup_kill(Cgroup *cgroup) {
+        fake_kill(case_fake(world->run), CASE_UNIT, SIGKILL);
+}
+
+bool cgroup_read_effective(Cgroup *cgroup, Limit limit, uint64_t *ret_value) {
+        return false;
+}
+
+char *cgroup_read_cpus(Cgroup *cgroup) {
+        return NULL;
+}
+
+/* The door */
+
+const char *manager_kind_word(ManagerKind kind) {
+        return "fake";
+}
+
+char *door_program_path(const char *name) {
+        return g_strconcat("/x/", name, NULL);
+}
+
+bool door_reopen(Door *door, GError **error) {
+        sd_bus *bus = NULL;
+
+        if (world->n_failures > 0)
+                world->n_failures--;
+        else
+                bus = case_reconnect(world->run);
+        if (!bus)
+                return false;
+        door->bus = bus;
+        return sd_bus_detach_event(bus) >= 0; /* a new connection has no loop yet */
+}
+
+void world_begin(World *begun, Case *run, sd_bus *bus) {
+        world = begun;
+        world->run = run;
+        world->door = (Door){ .kind = MANAGER_PRIVATE, .bus = bus, .hold_fd = -1 };
+        fake_hold(case_fake(run), on_program, NULL);
+}
+
+void world_end(World *ended) {
+        world = NULL;
+}
