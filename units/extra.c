@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A value is read into a list of its own first and put into the caller's when it is whole. There it meets what was said
+ * before: a message can hold a name once, so lists are joined here, as systemd would join them. */
+
+#include "extra.h"
+
+#include <string.h>
+
+#include "compose.h"
+#include "error.h"
+#include "extra-read.h"
+#include "extra-table.h"
+#include "nearest.h"
+#include "text.h"
+
+#define TEXT_SHOWN 60
+
+#define TIME_SPAN "a time span such as 30s or \"5min 20s\", or infinity"
+#define PAIR      "VALUE or SOFT:HARD; "
+
+/* clang-format off */
+static const struct {
+        ExtraReader read;
+        const char *accepted; /* NULL: the row's words, or its numbers */
+} kinds[_EXTRA_KIND_MAX] = {
+        [EXTRA_BOOL] =           { extra_read_bool, "yes, no" },
+        [EXTRA_BOOL_OR_WORD] =   { extra_read_bool_or_word, NULL },
+        [EXTRA_WORD] =           { extra_read_word, NULL },
+        [EXTRA_WORD_OR_BOOL] =   { extra_read_word_or_bool, NULL },
+        [EXTRA_TEXT] =           { extra_read_text, "a text" },
+        [EXTRA_PATH] =           { extra_read_path, "an absolute path" },
+        [EXTRA_LABEL] =          { extra_read_label, "a text" },
+        [EXTRA_INTEGER] =        { extra_read_integer, NULL },
+        [EXTRA_MODE] =           { extra_read_mode, "an octal mode such as 0022" },
+        [EXTRA_NUMBER_WORD] =    { extra_read_number_word, NULL },
+        [EXTRA_NUMBER_WORD_T] =  { extra_read_number_word, NULL },
+        [EXTRA_FLAG_WORDS] =     { extra_read_flag_words, NULL },
+        [EXTRA_FLAG_WORDS_T] =   { extra_read_flag_words, NULL },
+        [EXTRA_NAMESPACES] =     { extra_read_namespaces, NULL },
+        [EXTRA_CAPABILITIES] =   { extra_read_capabilities, "capabilities such as CAP_NET_RAW, ~ in front for all others" },
+        [EXTRA_ERRNO] =          { extra_read_errno, "an error name such as EPERM, its number, or kill" },
+        [EXTRA_MEMORY] =         { extra_read_memory, "a number with K, M, G or T (1024-based), percent, or infinity" },
+        [EXTRA_PERCENT] =        { extra_read_percent, "0% to 100%" },
+        [EXTRA_QUOTA] =          { extra_read_quota, "percent of one CPU such as 150%" },
+        [EXTRA_USEC] =           { extra_read_usec, TIME_SPAN },
+        [EXTRA_NSEC] =           { extra_read_nsec, TIME_SPAN },
+        [EXTRA_WEIGHT] =         { extra_read_weight, "1 to 10000" },
+        [EXTRA_WEIGHT_OR_IDLE] = { extra_read_weight, "1 to 10000, or idle" },
+        [EXTRA_NUMBERS] =        { extra_read_numbers, "numbers and ranges such as 0,2-3" },
+        [EXTRA_AFFINITY] =       { extra_read_numbers, "CPU numbers and ranges such as 0,2-3, or numa" },
+        [EXTRA_RLIMIT_SIZE] =    { extra_read_rlimit, PAIR "a number with K, M, G or T (1024-based), or infinity" },
+        [EXTRA_RLIMIT_COUNT] =   { extra_read_rlimit, PAIR "a whole number, or infinity" },
+        [EXTRA_RLIMIT_USEC] =    { extra_read_rlimit, PAIR TIME_SPAN },
+        [EXTRA_RLIMIT_NICE] =    { extra_read_rlimit, PAIR "0 to 40, a nice level with its sign, or infinity" },
+        [EXTRA_WORDS] =          { extra_read_words, "words with spaces between" },
+        [EXTRA_PATHS] =          { extra_read_words, "absolute paths with spaces between" },
+        [EXTRA_NAMES] =          { extra_read_words, "relative paths with spaces between" },
+        [EXTRA_FILTER] =         { extra_read_filter, "words with spaces between, ~ in front for all others" },
+        [EXTRA_BINDS] =          { extra_read_binds, "SOURCE[:DESTINATION[:rbind|norbind]], absolute" },
+        [EXTRA_TMPFS] =          { extra_read_tmpfs, "PATH[:OPTIONS], absolute" },
+        [EXTRA_DEVICES] =        { extra_read_devices, "a device such as /dev/null or char-pts, and of \"rwm\" what is allowed" },
+        [EXTRA_DEVICE_BYTES] =   { extra_read_device_number, "a device or file, and a number with K, M, G or T (1000-based)" },
+        [EXTRA_DEVICE_WEIGHT] =  { extra_read_device_number, "a device or file, and 1 to 10000" },
+        [EXTRA_DEVICE_USEC] =    { extra_read_device_number, "a device or file, and a time span such as 25ms" },
+        [EXTRA_ADDRESSES] =      { extra_read_addresses, "addresses such as 10.0.0.0/8, any, localhost, link-local, multicast" },
+};
+/* clang-format on */
+
+/* "full, strict, yes, no", without the numbers that stand for them. */
+static char *words_accepted(const ExtraInfo *info) {
+        g_auto(GStrv) words = g_strsplit(info->words, " ", -1);
+        g_autofree char *joined = NULL;
+
+        for (char **word = words; *word; word++)
+                (*word)[strcspn(*word, "=")] = '\0';
+        joined = g_strjoinv(", ", words);
+        switch (info->kind) {
+        case EXTRA_BOOL_OR_WORD:
+        case EXTRA_WORD_OR_BOOL:
+        case EXTRA_NAMESPACES:
+                return g_strconcat("yes, no", joined[0] ? ", " : "", joined,
+                                   info->kind == EXTRA_NAMESPACES ? ", ~ in front for all others"
+                                                                  : "",
+                                   NULL);
+        default:
+                return g_steal_pointer(&joined);
+        }
+}
+
+static char *what_is_accepted(const ExtraInfo *info) {
+        if (kinds[info->kind].accepted)
+                return g_strdup(kinds[info->kind].accepted);
+        if (info->words)
+                return words_accepted(info);
+        return g_strdup_printf("a whole number from %d to %d", info->min, info->max);
+}
+
+static bool fail_value(const ExtraInfo *info, const char *text, GError **error) {
+        g_autofree char *shown = text_printable(text, TEXT_SHOWN);
+        g_autofree char *accepted = what_is_accepted(info);
+
+        g_set_error(error, UNITS_ERROR, UNITS_ERROR_BAD_VALUE,
+                    "-p: %s: \"%s\" is not accepted; accepted: %s", info->name, shown, accepted);
+        return false;
+}
+
+static bool fail_name(const char *name, GError **error) {
+        g_autofree char *shown = text_printable(name, TEXT_SHOWN);
+        Nearest nearest = nearest_to(name);
+
+        for (size_t i = 0; extra_at(i); i++)
+                nearest_offer(&nearest, extra_at(i)->name);
+        g_set_error(error, UNITS_ERROR, UNITS_ERROR_BAD_NAME,
+                    "-p: \"%s\" is not a property that cordon knows%s%s%s", shown,
+                    nearest.best ? "; did you mean " : "", nearest.best ? nearest.best : "",
+                    nearest.best ? "?" : "");
+        return false;
+}
+
+/* Joining */
+
+static bool is_list(GVariant *value) {
+        return g_variant_is_of_type(value, G_VARIANT_TYPE_ARRAY) &&
+               !g_variant_is_of_type(value, G_VARIANT_TYPE_BYTESTRING);
+}
+
+static GVariant *join_lists(GVariant *before, GVariant *after) {
+        g_autoptr(GVariantBuilder) builder = g_variant_builder_new(g_variant_get_type(before));
+        GVariant *const parts[] = { before, after };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(parts); i++)
+                for (size_t j = 0; j < g_variant_n_children(parts[i]); j++) {
+                        g_autoptr(GVariant) item = g_variant_get_child_value(parts[i], j);
+
+                        g_variant_builder_add_value(builder, item);
+                }
+        return g_variant_builder_end(builder);
+}
+
+/* A filter that allows and one that forbids cannot be told in one. */
+static bool join_filters(GVariant *before, GVariant *after, GVariant **ret_joined) {
+        g_autoptr(GVariant) allows = g_variant_get_child_value(before, 0);
+        g_autoptr(GVariant) allows_after = g_variant_get_child_value(after, 0);
+        g_autoptr(GVariant) words = g_variant_get_child_value(before, 1);
+        g_autoptr(GVariant) words_after = g_variant_get_child_value(after, 1);
+
+        if (!g_variant_equal(allows, allows_after))
+                return false;
+        *ret_joined = g_variant_new("(b@as)", g_variant_get_boolean(allows),
+                                    join_lists(words, words_after));
+        return true;
+}
+
+static bool is_empty_filter(GVariant *filter) {
+        g_autoptr(GVariant) words = g_variant_get_child_value(filter, 1);
+
+        return g_variant_n_children(words) == 0;
+}
+
+/* What the property is after both; false: the two contradict each other. */
+static bool join(GVariant *before, GVariant *after, GVariant **ret_joined) {
+        *ret_joined = after;
+        if (g_variant_is_of_type(after, G_VARIANT_TYPE("(bas)")) && !is_empty_filter(after) &&
+            !is_empty_filter(before))
+                return join_filters(before, after, ret_joined);
+        if (is_list(after) && g_variant_n_children(after) > 0)
+                *ret_joined = join_lists(before, after);
+        return true;
+}
+
+static bool add_all(const PropertyList *from, PropertyList *list, GError **error) {
+        for (size_t i = 0; i < property_list_length(from); i++) {
+                const Property *property = property_list_at(from, i);
+                const Property *before = property_list_find(list, property->name);
+                GVariant *value = property->value;
+
+                if (before && !join(before->value, property->value, &value)) {
+                        g_set_error(error, UNITS_ERROR, UNITS_ERROR_BAD_VALUE,
+                                    "-p: %s: given with and without ~, which cannot be joined",
+                                    property->name);
+                        return false;
+                }
+                property_list_set(list, property->name, value);
+        }
+        return true;
+}
+
+bool extra_parse(const char *assignment, PropertyList *list, GError **error) {
+        g_autoptr(PropertyList) read = property_list_new();
+        const char *equals = strchr(assignment, '=');
+        g_autofree char *name = equals ? g_strndup(assignment, (gsize)(equals - assignment)) : NULL;
+        const ExtraInfo *info;
+
+        if (!equals || equals == assignment || !g_utf8_validate(assignment, -1, NULL)) {
+                g_autofree char *shown = text_printable(assignment, TEXT_SHOWN);
+
+                g_set_error(error, UNITS_ERROR, UNITS_ERROR_BAD_VALUE,
+                            "-p: \"%s\" is not NAME=VALUE", shown);
+                return false;
+        }
+        if (!compose_check_extra(name, error))
+                return false;
+        info = extra_find(name);
+        if (!info)
+                return fail_name(name, error);
+        if (!kinds[info->kind].read(info, equals + 1, read))
+                return fail_value(info, equals + 1, error);
+        return add_all(read, list, error);
+}
+
+/* Namespaces */
+
+static bool is_off(GVariant *value) {
+        static const char *const words[] = { "", "no", "default", "all", NULL };
+
+        if (g_variant_is_of_type(value, G_VARIANT_TYPE_BOOLEAN))
+                return !g_variant_get_boolean(value);
+        if (g_variant_is_of_type(value, G_VARIANT_TYPE_STRING))
+                return g_strv_contains(words, g_variant_get_string(value, NULL));
+        return is_list(value) && g_variant_n_children(value) == 0;
+}
+
+/* By its name on the bus, which may be the row's with "Ex" behind it. */
+static unsigned own_of(const Property *property) {
+        g_autofree char *name = g_strdup(property->name);
+        const ExtraInfo *info = extra_find(name);
+
+        if (!info && g_str_has_suffix(name, "Ex")) {
+                name[strlen(name) - strlen("Ex")] = '\0';
+                info = extra_find(name);
+        }
+        return info && !is_off(property->value) ? info->own : 0;
+}
+
+/* An unprivileged manager makes the others in a user namespace, and mounts what shows them. */
+unsigned extra_own_namespaces(const PropertyList *list) {
+        unsigned own = 0;
+
+        for (size_t i = 0; list && i < property_list_length(list); i++)
+                own |= own_of(property_list_at(list, i));
+        return own ? own | EXTRA_OWN_MOUNT | EXTRA_OWN_USER : 0;
+}
