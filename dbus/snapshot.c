@@ -124,9 +124,12 @@ int unit_snapshot_absorb(UnitSnapshot *snapshot, sd_bus_message *message) {
         return r;
 }
 
+bool unit_snapshot_is_at_rest(const UnitSnapshot *snapshot) {
+        return g_strcmp0(snapshot->sub_state, "exited") == 0 ||
+               g_strcmp0(snapshot->active_state, "failed") == 0 ||
+               g_strcmp0(snapshot->active_state, "inactive") == 0;
+}
+
 bool unit_snapshot_has_ended(const UnitSnapshot *snapshot) {
-        return snapshot->exec_main_code != 0 &&
-               (g_strcmp0(snapshot->sub_state, "exited") == 0 ||
-                g_strcmp0(snapshot->active_state, "failed") == 0 ||
-                g_strcmp0(snapshot->active_state, "inactive") == 0);
+        return snapshot->exec_main_code != 0 && unit_snapshot_is_at_rest(snapshot);
 }

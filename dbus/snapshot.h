@@ -30,6 +30,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(UnitSnapshot, unit_snapshot_clear)
 /* Reads a{sv} at the message's position; what the table does not name is skipped. Negative errno as sd-bus. */
 int unit_snapshot_absorb(UnitSnapshot *snapshot, sd_bus_message *message);
 
-/* The main process' status is known and no process of the unit is left: "exited" because of RemainAfterExit, or failed, or
- * inactive. */
+/* No process of the unit is left: "exited" because of RemainAfterExit, or failed, or inactive. */
+bool unit_snapshot_is_at_rest(const UnitSnapshot *snapshot);
+
+/* … and the status of the main process is known. */
 bool unit_snapshot_has_ended(const UnitSnapshot *snapshot);

@@ -229,6 +229,12 @@ bool unit_state_start_failed(const UnitState *state) {
         return state->job_result && strcmp(state->job_result, "done") != 0;
 }
 
+bool unit_state_is_refused(const UnitState *state) {
+        return state->start_error &&
+               !g_error_matches(state->start_error, DBUS_ERROR, DBUS_ERROR_NO_ANSWER) &&
+               !g_error_matches(state->start_error, DBUS_ERROR, DBUS_ERROR_DISCONNECTED);
+}
+
 static void on_version(sd_bus_message *reply, const GError *error, void *userdata) {
         UnitWatch *watch = userdata;
         const char *version = NULL;

@@ -31,6 +31,9 @@ typedef struct {
 
 bool unit_state_start_failed(const UnitState *state); /* the start job is over, and not done */
 
+/* The manager refused the start, and so has made nothing. Without an answer it may have. */
+bool unit_state_is_refused(const UnitState *state);
+
 /* Signals are watched from here on. */
 UnitWatch *unit_watch_new(sd_bus *bus, const char *unit, const char *slice,
                           UnitWatchHandler handler, void *userdata);

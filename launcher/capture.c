@@ -123,3 +123,30 @@ const GByteArray *capture_bytes(const Capture *capture) {
 bool capture_is_truncated(const Capture *capture) {
         return capture->is_truncated;
 }
+
+bool capture_set_open(CaptureSet *set, sd_event *event, uint64_t limit_bytes,
+                      CaptureHandler on_full, void *userdata, GError **error) {
+        for (int i = STDOUT_FILENO; i < CAPTURE_STREAMS; i++) {
+                set->streams[i] = capture_new(event, limit_bytes, on_full, userdata, error);
+                if (!set->streams[i])
+                        return false;
+        }
+        return true;
+}
+
+void capture_set_drop_write_ends(CaptureSet *set) {
+        for (int i = 0; i < CAPTURE_STREAMS; i++)
+                if (set->streams[i])
+                        capture_drop_write_end(set->streams[i]);
+}
+
+void capture_set_finish(CaptureSet *set) {
+        for (int i = 0; i < CAPTURE_STREAMS; i++)
+                if (set->streams[i])
+                        capture_finish(set->streams[i]);
+}
+
+void capture_set_clear(CaptureSet *set) {
+        for (int i = 0; i < CAPTURE_STREAMS; i++)
+                g_clear_pointer(&set->streams[i], capture_free);
+}

@@ -26,3 +26,18 @@ void capture_finish(Capture *capture);
 
 const GByteArray *capture_bytes(const Capture *capture);
 bool capture_is_truncated(const Capture *capture);
+
+/* The streams of one program, by descriptor. Those that are passed through are NULL. */
+#define CAPTURE_STREAMS 3
+
+typedef struct {
+        Capture *streams[CAPTURE_STREAMS];
+} CaptureSet;
+
+/* Captures standard output and standard error. */
+bool capture_set_open(CaptureSet *set, sd_event *event, uint64_t limit_bytes,
+                      CaptureHandler on_full, void *userdata,
+                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void capture_set_drop_write_ends(CaptureSet *set);
+void capture_set_finish(CaptureSet *set);
+void capture_set_clear(CaptureSet *set);

@@ -4,6 +4,7 @@
 
 #include "check.h"
 
+#include <signal.h>
 #include <string.h>
 
 #include "launcher/kernel/error.h"
@@ -81,4 +82,13 @@ void check_explain_failure(const GateFailure *failure, GError **error) {
 
         g_set_error(error, LAUNCHER_ERROR, (int)stages[stage].code, "%s: %s", stages[stage].words,
                     g_strerror(failure->error_number));
+}
+
+/* Statuses from 200 on are systemd's own, for what it could not do before the gate was executed. */
+void check_explain_end(const UnitSnapshot *snapshot, GError **error) {
+        g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_GATE,
+                    "the gate ended before the program could be started (unit result %s, %s %d)",
+                    snapshot->result ?: "unknown",
+                    snapshot->exec_main_code == CLD_EXITED ? "status" : "signal",
+                    snapshot->exec_main_status);
 }

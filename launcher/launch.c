@@ -4,10 +4,11 @@
  *
  *   STARTING  guard told, units asked for, gate awaited; then limits are read back and "go" is said
  *   RUNNING   until the main process is dead, its stragglers too, and the manager has said how it ended
+ *   ENDING    instead of RUNNING, when it must not run: until the manager sees that the gate is gone
  *   CLEARING  counters are read, then slice and unit are stopped and forgotten
  *   OVER
  *
- * A request that fails on the way goes straight to CLEARING, or to OVER where the manager made nothing. The hard part
+ * Where the manager has made nothing, it is over at once. The hard part
  * is that the manager, the gate and the kernel tell the same story at different times: decide() may be called at any
  * moment, any number of times, and acts only on what is true now. */
 
@@ -38,11 +39,10 @@
 #define CLEAR_PATIENCE_USEC (30 * G_USEC_PER_SEC)
 #define RECONNECT_USEC      (50 * 1000)
 
-#define STREAM_COUNT 3
-
 typedef enum {
         PHASE_STARTING,
         PHASE_RUNNING,
+        PHASE_ENDING,
         PHASE_CLEARING,
         PHASE_OVER,
 } Phase;
@@ -63,8 +63,8 @@ struct Launch {
         Leftover *leftover;   /* while the id is somebody else's */
         bool is_name_cleared; /* it was looked at: the next answer is the last */
         Cgroup *cgroup;
-        Capture *captures[STREAM_COUNT]; /* by descriptor; all NULL when output is passed through */
-        bool is_dead;                    /* the main process */
+        CaptureSet captures;
+        bool is_dead; /* the main process */
 
         sd_event_source *gate_io, *death_io, *over;
         sd_event_source *patience; /* of the phase: starting, the manager's last word, clearing */
@@ -101,12 +101,6 @@ static void disarm_all(Launch *launch) {
         launch->gate_io = sd_event_source_disable_unref(launch->gate_io);
 }
 
-static void finish_captures(Launch *launch) {
-        for (int i = 0; i < STREAM_COUNT; i++)
-                if (launch->captures[i])
-                        capture_finish(launch->captures[i]);
-}
-
 /* is_clean: nothing of the run is left at the manager. Else the guard is left to end it. */
 static void be_over(Launch *launch, bool is_clean) {
         int r;
@@ -116,7 +110,7 @@ static void be_over(Launch *launch, bool is_clean) {
         launch->phase = PHASE_OVER;
         g_clear_pointer(&launch->enforcer, enforcer_free);
         disarm_all(launch);
-        finish_captures(launch);
+        capture_set_finish(&launch->captures);
         if (is_clean && launch->guard)
                 guard_link_done(launch->guard);
         r = sd_event_add_defer(launch->settings.event, &launch->over, on_over, launch);
@@ -142,24 +136,37 @@ static void clear_away(Launch *launch) {
         unit_watch_clear_away(launch->watch);
 }
 
+static int on_ending_patience(sd_event_source *source, uint64_t usec, void *userdata) {
+        clear_away(userdata);
+        return 0;
+}
+
+/* The gate hears that there is nobody any more, or is killed. Only a unit that has come to rest can be cleared away: one
+ * that fails afterwards would stay. */
+static void end_unstarted(Launch *launch) {
+        launch->phase = PHASE_ENDING;
+        disarm_all(launch);
+        gate_channel_hang_up(launch->gate);
+        deadline_arm(launch->settings.event, &launch->patience, CLEAR_PATIENCE_USEC,
+                     on_ending_patience, launch);
+        unit_watch_kill(launch->watch, SIGKILL);
+        decide(launch);
+}
+
 /* Nothing of the program has run. What the manager has made for us is killed and cleared away; where it has not answered
  * it may still make it, and the guard sees to that. Where it said no, the unit of that name, if any, is not ours. */
 static void refuse(Launch *launch, const char *code, const char *message) {
         const UnitState *state = unit_watch_state(launch->watch);
-        const GError *error = state->start_error;
 
         launch->facts.stage = STAGE_REFUSED;
         text_replace(&launch->facts.refusal_code, code);
         text_replace(&launch->facts.refusal_message, message);
         if (!state->is_accepted) {
-                be_over(launch,
-                        error && !g_error_matches(error, DBUS_ERROR, DBUS_ERROR_NO_ANSWER) &&
-                                !g_error_matches(error, DBUS_ERROR, DBUS_ERROR_DISCONNECTED));
+                be_over(launch, unit_state_is_refused(state));
                 return;
         }
 
-        unit_watch_kill(launch->watch, SIGKILL);
-        clear_away(launch);
+        end_unstarted(launch);
 }
 
 static void refuse_error(Launch *launch, const GError *error) {
@@ -183,24 +190,21 @@ static void on_output_full(void *userdata) {
 }
 
 void launch_cancel(Launch *launch, int signal) {
-        if (launch->phase == PHASE_STARTING) {
+        bool is_first = launch->facts.act_usec[ACT_CANCEL] == 0;
+
+        if (launch->phase == PHASE_STARTING && is_first) {
                 launch->facts.cancel_signal = signal;
                 launch->facts.act_usec[ACT_CANCEL] = now_usec();
                 launch->facts.stage = STAGE_EXECUTED; /* it would have been, but for the caller */
-                if (!unit_watch_state(launch->watch)->is_accepted) {
-                        be_over(launch, false);
-                        return;
-                }
-                unit_watch_kill(launch->watch, SIGKILL);
-                clear_away(launch);
-                return;
+                decide(launch);
+        } else if (launch->phase == PHASE_STARTING) {
+                be_over(launch, false); /* who asks twice does not wait for the manager */
+        } else if (launch->phase == PHASE_RUNNING) {
+                if (enforcer_act(launch->enforcer, ACT_CANCEL))
+                        launch->facts.cancel_signal = signal;
+                else
+                        enforcer_kill(launch->enforcer);
         }
-        if (launch->phase != PHASE_RUNNING)
-                return;
-        if (enforcer_act(launch->enforcer, ACT_CANCEL))
-                launch->facts.cancel_signal = signal;
-        else
-                enforcer_kill(launch->enforcer);
 }
 
 /* Starting */
@@ -279,22 +283,11 @@ static void go(Launch *launch) {
         launch->facts.started_usec = now_usec();
         enforcer.cgroup = launch->cgroup;
         launch->enforcer = enforcer_new(&enforcer);
-        for (int i = 0; i < STREAM_COUNT; i++)
-                if (launch->captures[i])
-                        capture_drop_write_end(launch->captures[i]); /* the gate has its own */
+        capture_set_drop_write_ends(&launch->captures); /* the gate has its own */
         gate_channel_go(launch->gate);
         r = sd_event_add_io(launch->settings.event, &launch->death_io,
                             gate_channel_pidfd(launch->gate), EPOLLIN, on_death, launch);
         g_assert(r >= 0);
-}
-
-static void refuse_gate(Launch *launch) {
-        const UnitSnapshot *snapshot = &unit_watch_state(launch->watch)->snapshot;
-        g_autofree char *message = g_strdup_printf(
-                "the gate ended before the program could be started (unit result %s, status %d)",
-                snapshot->result ?: "unknown", snapshot->exec_main_status);
-
-        refuse(launch, "gate", message);
 }
 
 static void on_leftover(bool is_cleared, void *userdata) {
@@ -330,17 +323,34 @@ static void refuse_start(Launch *launch) {
         refuse(launch, launcher_error_word(error), message ?: error->message);
 }
 
-static void refuse_gate_failure(Launch *launch) {
+static void refuse_gate(Launch *launch) {
+        const GateFailure *failure = gate_channel_failure(launch->gate);
         g_autoptr(GError) error = NULL;
 
-        check_explain_failure(gate_channel_failure(launch->gate), &error);
+        if (failure->type == GATE_FAILURE)
+                check_explain_failure(failure, &error);
+        else
+                check_explain_end(&unit_watch_state(launch->watch)->snapshot, &error);
         refuse_error(launch, error);
+}
+
+/* Before the manager has answered nobody knows whether there is something to end. */
+static void decide_cancelled(Launch *launch) {
+        const UnitState *state = unit_watch_state(launch->watch);
+
+        if (state->is_accepted)
+                end_unstarted(launch);
+        else if (state->start_error || state->is_disconnected)
+                be_over(launch, unit_state_is_refused(state));
 }
 
 static void decide_starting(Launch *launch) {
         const UnitState *state = unit_watch_state(launch->watch);
+        bool is_cancelled = launch->facts.act_usec[ACT_CANCEL] != 0;
 
-        if (state->start_error)
+        if (is_cancelled)
+                decide_cancelled(launch);
+        else if (state->start_error)
                 refuse_start(launch);
         else if (guard_link_error(launch->guard))
                 refuse_error(launch, guard_link_error(launch->guard));
@@ -349,9 +359,8 @@ static void decide_starting(Launch *launch) {
                        "the manager closed the connection while it started the unit");
         else if (!state->is_accepted)
                 return; /* also when the gate's end is closed: that is how a manager refuses it */
-        else if (gate_channel_failure(launch->gate)->type == GATE_FAILURE)
-                refuse_gate_failure(launch);
-        else if (launch->gate_ended || unit_state_start_failed(state) || state->is_removed)
+        else if (gate_channel_failure(launch->gate)->type == GATE_FAILURE || launch->gate_ended ||
+                 unit_state_start_failed(state) || state->is_removed)
                 refuse_gate(launch);
         else if (launch->gate_said_hello && guard_link_is_watched(launch->guard))
                 go(launch);
@@ -422,6 +431,15 @@ static void decide_running(Launch *launch) {
         }
 }
 
+static void decide_ending(Launch *launch) {
+        const UnitState *state = unit_watch_state(launch->watch);
+
+        if (state->is_removed || (state->job_result && unit_snapshot_is_at_rest(&state->snapshot)))
+                clear_away(launch);
+        else if (state->is_disconnected && !launch->reconnect)
+                reconnect(launch);
+}
+
 static void decide_clearing(Launch *launch) {
         const UnitState *state = unit_watch_state(launch->watch);
 
@@ -441,6 +459,9 @@ static void decide(Launch *launch) {
                 return;
         case PHASE_RUNNING:
                 decide_running(launch);
+                return;
+        case PHASE_ENDING:
+                decide_ending(launch);
                 return;
         case PHASE_CLEARING:
                 decide_clearing(launch);
@@ -464,18 +485,6 @@ static int on_gate(sd_event_source *source, int fd, uint32_t events, void *userd
         return 0;
 }
 
-static bool open_captures(Launch *launch, GError **error) {
-        uint64_t limit = limits_of(launch)->value[LIMIT_OUTPUT];
-
-        for (int i = STDOUT_FILENO; launch->settings.is_capture && i < STREAM_COUNT; i++) {
-                launch->captures[i] = capture_new(launch->settings.event, limit, on_output_full,
-                                                  launch, error);
-                if (!launch->captures[i])
-                        return false;
-        }
-        return true;
-}
-
 static bool open_gate(Launch *launch, GError **error) {
         const Spec *spec = launch->settings.spec;
         GateOrder order = {
@@ -486,9 +495,10 @@ static bool open_gate(Launch *launch, GError **error) {
                 .keep_groups = spec->user || spec->group,
         };
 
-        for (int i = 0; i < STREAM_COUNT; i++)
-                order.stdio[i] = launch->captures[i] ? capture_write_end(launch->captures[i])
-                                                     : launch->settings.stdio[i];
+        for (int i = 0; i < CAPTURE_STREAMS; i++)
+                order.stdio[i] = launch->captures.streams[i]
+                                         ? capture_write_end(launch->captures.streams[i])
+                                         : launch->settings.stdio[i];
         launch->gate = gate_channel_new(&order, error);
         return launch->gate != NULL;
 }
@@ -542,7 +552,9 @@ Launch *launch_new(const LaunchSettings *settings, GError **error) {
         launch->owner = caller_process_identity(getpid()) ?: g_strdup("0:0");
         facts_init(&launch->facts);
         limit_set_copy(limits_of(launch), &launch->facts.limits);
-        if (!open_captures(launch, error))
+        if (settings->is_capture && !capture_set_open(&launch->captures, settings->event,
+                                                      limits_of(launch)->value[LIMIT_OUTPUT],
+                                                      on_output_full, launch, error))
                 return NULL;
 
         deadline_arm(settings->event, &launch->patience, START_PATIENCE_USEC, on_start_patience,
@@ -565,8 +577,7 @@ void launch_free(Launch *launch) {
         unit_watch_free(launch->watch);
         gate_channel_free(launch->gate);
         cgroup_free(launch->cgroup);
-        for (int i = 0; i < STREAM_COUNT; i++)
-                capture_free(launch->captures[i]);
+        capture_set_clear(&launch->captures);
         facts_clear(&launch->facts);
         g_free(launch->unit);
         g_free(launch->slice);
@@ -579,19 +590,15 @@ const Facts *launch_facts(const Launch *launch) {
 }
 
 const Capture *launch_capture(const Launch *launch, int fd) {
-        return launch->captures[fd];
+        return launch->captures.streams[fd];
 }
 
 const Readback *launch_readback(const Launch *launch) {
         return &launch->readback;
 }
 
-const char *launch_invocation_id(const Launch *launch) {
-        return unit_watch_state(launch->watch)->snapshot.invocation_id;
-}
-
-const char *launch_manager_version(const Launch *launch) {
-        return unit_watch_state(launch->watch)->manager_version;
+const UnitState *launch_unit_state(const Launch *launch) {
+        return unit_watch_state(launch->watch);
 }
 
 uint32_t launch_unapplied(const Launch *launch) {

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <systemd/sd-event.h>
 
+#include "dbus/watch.h"
 #include "launcher/capture.h"
 #include "launcher/kernel/caller.h"
 #include "launcher/manager/door.h"
@@ -45,8 +46,8 @@ const Facts *launch_facts(const Launch *launch);
 const Capture *launch_capture(const Launch *launch,
                               int fd); /* of descriptor 1 or 2; NULL: passed through */
 const Readback *launch_readback(const Launch *launch);
-const char *launch_invocation_id(const Launch *launch); /* NULL: not learnt */
-const char *launch_manager_version(const Launch *launch);
+const UnitState *launch_unit_state(
+        const Launch *launch); /* what the manager says of it, and of itself */
 uint32_t launch_unapplied(
         const Launch *
                 launch); /* GATE_UNAPPLIED_…: what the program could not have as the caller has it */

@@ -142,11 +142,9 @@ GateChannel *gate_channel_new(const GateOrder *order, GError **error) {
 void gate_channel_free(GateChannel *channel) {
         if (!channel)
                 return;
-        gate_channel_drop_child_end(channel);
+        gate_channel_hang_up(channel);
         if (channel->pidfd >= 0)
                 (void)close(channel->pidfd);
-        if (channel->fd >= 0)
-                (void)close(channel->fd);
         g_free(channel);
 }
 
@@ -213,6 +211,13 @@ const GateFailure *gate_channel_failure(const GateChannel *channel) {
 
 int gate_channel_pidfd(const GateChannel *channel) {
         return channel->pidfd;
+}
+
+void gate_channel_hang_up(GateChannel *channel) {
+        gate_channel_drop_child_end(channel);
+        if (channel->fd >= 0)
+                (void)close(channel->fd);
+        channel->fd = -1;
 }
 
 void gate_channel_go(GateChannel *channel) {

@@ -44,4 +44,7 @@ const GateHello *gate_channel_hello(const GateChannel *channel);
 const GateFailure *gate_channel_failure(const GateChannel *channel);
 int gate_channel_pidfd(const GateChannel *channel); /* of the program; −1 before hello; stays ours */
 
+/* No "go" will come: a gate that waits for it ends. */
+void gate_channel_hang_up(GateChannel *channel);
+
 void gate_channel_go(GateChannel *channel);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* Connecting is quick where a guard runs. Where none does, we make the listening socket ourselves and start the guard
- * with it as its standard input: our connection waits in the backlog until the guard is up, and the manager keeps the
- * socket while it restarts a guard that was killed. Two launchers that start one at the same time: the manager accepts
+ * with it as its standard input: our connection waits in the backlog until the guard is up. A guard that was killed is
+ * restarted by the manager without that socket and makes one of its own; until then we try again. Two launchers that start one at the same time: the manager accepts
  * one unit; its launcher puts its socket in place, the other finds it there. */
 
 #include "link.h"
@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -19,6 +18,7 @@
 #include "dbus/manager.h"
 #include "launcher/kernel/error.h"
 #include "protocol.h"
+#include "socket.h"
 #include "units/name.h"
 
 #define RETRY_USEC    (10 * 1000)
@@ -146,35 +146,6 @@ static int link_connect(GuardLink *link, const char *path) {
                                                                                         : 0;
 }
 
-static int listen_at(const char *path) {
-        struct sockaddr_un address = { .sun_family = AF_UNIX };
-        int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-        if (fd < 0)
-                return -errno;
-        g_strlcpy(address.sun_path, path, sizeof address.sun_path);
-        if (bind(fd, (struct sockaddr *)&address, sizeof address) < 0 ||
-            listen(fd, SOMAXCONN) < 0) {
-                int r = -errno;
-
-                (void)close(fd);
-                return r;
-        }
-        return fd;
-}
-
-/* Our directory, or no directory: what is in it decides who can have runs ended. */
-static bool make_directory(const char *path) {
-        struct stat st;
-
-        if (mkdir(path, 0700) < 0 && errno != EEXIST)
-                return false;
-        if (lstat(path, &st) < 0)
-                return false;
-        errno = EPERM;
-        return S_ISDIR(st.st_mode) && st.st_uid == geteuid() && (st.st_mode & 0022) == 0;
-}
-
 static PropertyList *slice_properties(void) {
         PropertyList *list = property_list_new();
 
@@ -207,7 +178,6 @@ static PropertyList *guard_properties(const GuardLink *link) {
         property_list_set_string(list, "StandardError", "null");
         property_list_set_string(list, "Restart", "on-failure");
         property_list_set_uint64(list, "RestartUSec", 0);
-        property_list_set_uint64(list, "StartLimitIntervalUSec", 0);
         property_list_set_string(list, "CollectMode", "inactive-or-failed");
         return list;
 }
@@ -240,12 +210,10 @@ static void start_guard(GuardLink *link) {
         ManagerCaller caller = { .bus = link->door->bus,
                                  .handler = on_guard_started,
                                  .userdata = link };
-        int r = -EPERM;
+        int r;
 
         link->fresh_path = g_strdup_printf("%s.%d", link->socket_path, (int)getpid());
-        (void)unlink(link->fresh_path);
-        if (make_directory(link->door->guard_dir))
-                r = link->listen_fd = listen_at(link->fresh_path);
+        r = link->listen_fd = guard_listen(link->fresh_path, geteuid());
         if (r >= 0)
                 r = link_connect(link, link->fresh_path);
         if (r < 0) {

@@ -1,17 +1,39 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* cordon-guard MANAGER-SOCKET OWN-SOCKET UID: started by a launcher as a service, with the listening socket as standard
- * input. A failure ends it with 1, and the manager starts it again. */
+ * input; or by the manager again after it was killed, without it: then it makes its own. A failure ends it with 1. */
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "dbus/connect.h"
 #include "guard.h"
+#include "socket.h"
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(sd_event, sd_event_unref)
+
+static bool is_listening(int fd) {
+        int yes = 0;
+        socklen_t size = sizeof yes;
+
+        return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &yes, &size) == 0 && yes;
+}
+
+/* Made beside and put in place in one step: a launcher finds a socket that somebody listens on, or none. */
+static int own_listener(const char *path, uid_t uid) {
+        g_autofree char *fresh = g_strdup_printf("%s.%d", path, (int)getpid());
+        int fd = guard_listen(fresh, uid);
+
+        if (fd >= 0 && rename(fresh, path) < 0) {
+                (void)unlink(fresh);
+                (void)close(fd);
+                return -1;
+        }
+        return fd;
+}
 
 static int run(const GuardSettings *settings, GError **error) {
         g_autoptr(sd_event) event = NULL;
@@ -37,7 +59,8 @@ int main(int argc, char *argv[]) {
         settings.manager_socket = argv[1];
         settings.socket_path = argv[2];
         settings.uid = (uid_t)strtoul(argv[3], NULL, 10);
-        settings.listen_fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+        settings.listen_fd = is_listening(STDIN_FILENO) ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+                                                        : own_listener(argv[2], settings.uid);
         if (run(&settings, &error) < 0) {
                 fprintf(stderr, "cordon-guard: %s\n", error ? error->message : "cannot run");
                 return EXIT_FAILURE;

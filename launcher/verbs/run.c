@@ -240,8 +240,8 @@ static int report(Run *run) {
                 source.readback = launch_readback(run->launch);
                 source.output = launch_capture(run->launch, STDOUT_FILENO);
                 source.errors = launch_capture(run->launch, STDERR_FILENO);
-                source.manager_version = launch_manager_version(run->launch);
-                source.invocation_id = launch_invocation_id(run->launch);
+                source.manager_version = launch_unit_state(run->launch)->manager_version;
+                source.invocation_id = launch_unit_state(run->launch)->snapshot.invocation_id;
         }
 
         g_autofree char *words = verdict_words(&verdict, facts);
