@@ -10,6 +10,7 @@
 
 #include "launcher/kernel/error.h"
 #include "units/error.h"
+#include "units/extra.h"
 #include "units/name.h"
 #include "units/text.h"
 
@@ -93,6 +94,10 @@ static bool take_stdin(Options *options, const char *value, GError **error) {
         return true;
 }
 
+static bool take_property(Options *options, const char *value, GError **error) {
+        return extra_parse(value, options->extra, error);
+}
+
 static bool take_job(Options *options, const char *value, GError **error) {
         if (value[0] == '\0')
                 return usage_error(error, "--job: a file or \"-\" is needed");
@@ -166,6 +171,7 @@ static const OptionInfo table[] = {
         { "uid",         0,  "USER",     OPTION_GROUP_WORLD,   take_uid,        "run it as this user (name or number)" },
         { "gid",         0,  "GROUP",    OPTION_GROUP_WORLD,   take_gid,        "run it as this group" },
         { "stdin",       0,  "FILE|null", OPTION_GROUP_WORLD,  take_stdin,      "standard input (default: the caller's)" },
+        { "property",    'p', "NAME=VALUE", OPTION_GROUP_WORLD, take_property,  "a property of the unit; repeatable", OPTION_REPEATABLE },
         { "job",         0,  "FILE|-",   OPTION_GROUP_WORLD,   take_job,        "a JSON job; options win over what it says", OPTION_NOT_IN_JOB },
         { "capture",     0,  NULL,       OPTION_GROUP_RECORD,  take_capture,    "stdout and stderr go into the record" },
         { "on-output",   0,  "truncate|kill", OPTION_GROUP_RECORD, take_on_output, "what the output limit does (default: truncate)" },

@@ -51,6 +51,7 @@ Spec *request_spec(const Options *options, char *const *environment) {
         spec->command = g_strdupv(options->command);
         spec->environment = make_environment(options, environment);
         spec->labels = g_hash_table_ref(options->labels);
+        spec->extra = property_list_copy(options->extra);
         limit_set_copy(&options->limits, &spec->limits);
         limit_set_apply_defaults(&spec->limits);
         if (options->is_capture)

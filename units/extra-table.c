@@ -7,6 +7,7 @@
 #include "extra-table.h"
 
 #include <glib.h>
+#include <sys/resource.h>
 
 #include "extra.h"
 
@@ -33,16 +34,16 @@ static const ExtraInfo table[] = {
         { "KeyringMode",                EXTRA_WORD,           "inherit private shared" },
         { "SupplementaryGroups",        EXTRA_WORDS },
         { "CoredumpFilter",             EXTRA_FLAG_WORDS_T,   "private-anonymous=1 shared-anonymous=2 private-file-backed=4 shared-file-backed=8 elf-headers=16 private-huge=32 shared-huge=64 private-dax=128 shared-dax=256 default=51" },
-        { "LimitDATA",                  EXTRA_RLIMIT_SIZE },
-        { "LimitRSS",                   EXTRA_RLIMIT_SIZE },
-        { "LimitMEMLOCK",               EXTRA_RLIMIT_SIZE },
-        { "LimitMSGQUEUE",              EXTRA_RLIMIT_SIZE },
-        { "LimitNPROC",                 EXTRA_RLIMIT_COUNT },
-        { "LimitLOCKS",                 EXTRA_RLIMIT_COUNT },
-        { "LimitSIGPENDING",            EXTRA_RLIMIT_COUNT },
-        { "LimitRTPRIO",                EXTRA_RLIMIT_COUNT },
-        { "LimitRTTIME",                EXTRA_RLIMIT_USEC },
-        { "LimitNICE",                  EXTRA_RLIMIT_NICE },
+        { "LimitDATA",                  EXTRA_RLIMIT_SIZE, .resource = RLIMIT_DATA },
+        { "LimitRSS",                   EXTRA_RLIMIT_SIZE, .resource = RLIMIT_RSS },
+        { "LimitMEMLOCK",               EXTRA_RLIMIT_SIZE, .resource = RLIMIT_MEMLOCK },
+        { "LimitMSGQUEUE",              EXTRA_RLIMIT_SIZE, .resource = RLIMIT_MSGQUEUE },
+        { "LimitNPROC",                 EXTRA_RLIMIT_COUNT, .resource = RLIMIT_NPROC },
+        { "LimitLOCKS",                 EXTRA_RLIMIT_COUNT, .resource = RLIMIT_LOCKS },
+        { "LimitSIGPENDING",            EXTRA_RLIMIT_COUNT, .resource = RLIMIT_SIGPENDING },
+        { "LimitRTPRIO",                EXTRA_RLIMIT_COUNT, .resource = RLIMIT_RTPRIO },
+        { "LimitRTTIME",                EXTRA_RLIMIT_USEC, .resource = RLIMIT_RTTIME },
+        { "LimitNICE",                  EXTRA_RLIMIT_NICE, .resource = RLIMIT_NICE },
 
         /* What it may do */
         { "NoNewPrivileges",            EXTRA_BOOL },

@@ -58,6 +58,7 @@ typedef struct {
         const char *words; /* with spaces between */
         int32_t min, max;
         unsigned own; /* ExtraOwn: namespaces of its own, when it is not off */
+        int resource; /* of an rlimit: RLIMIT_… */
 } ExtraInfo;
 
 const ExtraInfo *extra_at(size_t index); /* NULL ends it */

@@ -241,3 +241,20 @@ unsigned extra_own_namespaces(const PropertyList *list) {
                 own |= own_of(property_list_at(list, i));
         return own ? own | EXTRA_OWN_MOUNT | EXTRA_OWN_USER : 0;
 }
+
+bool extra_has(const PropertyList *list, const char *name) {
+        return list && property_list_find(list, name);
+}
+
+uint32_t extra_rlimits(const PropertyList *list) {
+        uint32_t resources = 0;
+
+        for (size_t i = 0; list && i < property_list_length(list); i++) {
+                const char *name = property_list_at(list, i)->name;
+                const ExtraInfo *info = g_str_has_prefix(name, "Limit") ? extra_find(name) : NULL;
+
+                if (info)
+                        resources |= UINT32_C(1) << info->resource;
+        }
+        return resources;
+}

@@ -6,6 +6,7 @@
 
 #include <glib.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "property.h"
 
@@ -26,3 +27,9 @@ bool extra_parse(const char *assignment, PropertyList *list,
 
 /* Which of its namespaces a unit with these properties need not share with the manager: ExtraOwn, or'd. */
 unsigned extra_own_namespaces(const PropertyList *list);
+
+/* Is it said there? By its name on the bus; no list says nothing. */
+bool extra_has(const PropertyList *list, const char *name);
+
+/* The rlimits that are said there: bit n is the RLIMIT_… of that number. */
+uint32_t extra_rlimits(const PropertyList *list);

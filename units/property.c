@@ -23,6 +23,18 @@ PropertyList *property_list_new(void) {
         return list;
 }
 
+PropertyList *property_list_copy(const PropertyList *list) {
+        PropertyList *copy = property_list_new();
+
+        for (guint i = 0; i < list->items->len; i++) {
+                const Property *property = list->items->pdata[i];
+
+                property_list_set(copy, property->name, property->value);
+        }
+        g_array_append_vals(copy->fds, list->fds->data, list->fds->len);
+        return copy;
+}
+
 void property_list_free(PropertyList *list) {
         if (!list)
                 return;

@@ -20,6 +20,7 @@ typedef struct {
 } PropertyList;
 
 PropertyList *property_list_new(void);
+PropertyList *property_list_copy(const PropertyList *list); /* the values are shared */
 void property_list_free(PropertyList *list);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(PropertyList, property_list_free)
 
