@@ -84,8 +84,6 @@ static const LimitSet *limits_of(const Launch *launch) {
         return &launch->settings.spec->limits;
 }
 
-/* The ways out */
-
 static int on_over(sd_event_source *source, void *userdata) {
         Launch *launch = userdata;
 
@@ -158,15 +156,11 @@ static void end_unstarted(Launch *launch) {
 static void refuse(Launch *launch, const char *code, const char *message) {
         const UnitState *state = unit_watch_state(launch->watch);
 
-        launch->facts.stage = STAGE_REFUSED;
-        text_replace(&launch->facts.refusal_code, code);
-        text_replace(&launch->facts.refusal_message, message);
-        if (!state->is_accepted) {
+        facts_set_refusal(&launch->facts, code, message);
+        if (state->is_accepted)
+                end_unstarted(launch);
+        else
                 be_over(launch, unit_state_is_refused(state));
-                return;
-        }
-
-        end_unstarted(launch);
 }
 
 static void refuse_error(Launch *launch, const GError *error) {
@@ -178,8 +172,6 @@ static void be_lost(Launch *launch, const char *message) {
         text_replace(&launch->facts.lost_message, message);
         be_over(launch, false);
 }
-
-/* Ending the program */
 
 static void on_output_full(void *userdata) {
         Launch *launch = userdata;
@@ -206,8 +198,6 @@ void launch_cancel(Launch *launch, int signal) {
                         enforcer_kill(launch->enforcer);
         }
 }
-
-/* Starting */
 
 static void gate_failed(Launch *launch) {
         if (launch->phase != PHASE_RUNNING)
@@ -295,8 +285,10 @@ static void on_leftover(bool is_cleared, void *userdata) {
         g_autoptr(GError) error = NULL;
 
         launch->is_name_cleared = true;
-        if (!is_cleared || !begin(launch, &error))
+        if (!is_cleared)
                 refuse_start(launch);
+        else if (!begin(launch, &error))
+                refuse_error(launch, error);
 }
 
 /* The id is somebody's. Once, we look whether it is only what a dead one of ours has left. */
@@ -365,8 +357,6 @@ static void decide_starting(Launch *launch) {
         else if (launch->gate_said_hello && guard_link_is_watched(launch->guard))
                 go(launch);
 }
-
-/* Running */
 
 static void take_word(Launch *launch) {
         const UnitSnapshot *snapshot = &unit_watch_state(launch->watch)->snapshot;
@@ -470,8 +460,6 @@ static void decide(Launch *launch) {
                 return;
         }
 }
-
-/* News */
 
 static void on_news(void *userdata) {
         decide(userdata);

@@ -6,6 +6,8 @@
 
 #include "facts.h"
 
+#include "text.h"
+
 void facts_init(Facts *facts) {
         *facts = (Facts){
                 .oom_kills = FACTS_UNKNOWN,
@@ -73,4 +75,10 @@ int facts_signal(const Facts *facts) {
                            facts->exec_main_code == CLD_DUMPED;
 
         return is_signaled ? facts->exec_main_status : 0;
+}
+
+void facts_set_refusal(Facts *facts, const char *code, const char *message) {
+        facts->stage = STAGE_REFUSED;
+        text_replace(&facts->refusal_code, code);
+        text_replace(&facts->refusal_message, message);
 }

@@ -70,6 +70,9 @@ typedef struct {
 void facts_init(Facts *facts); /* every measure unknown, every act undone */
 void facts_clear(Facts *facts);
 
+/* Nothing was started, and this is why. */
+void facts_set_refusal(Facts *facts, const char *code, const char *message);
+
 /* exec … end of the main process; FACTS_UNKNOWN when either is not known. */
 uint64_t facts_wall_usec(const Facts *facts);
 

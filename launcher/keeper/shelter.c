@@ -181,7 +181,7 @@ static bool shelter_is_needed(const char *inner) {
 }
 
 void shelter_return(const char *inner) {
-        AUTO_CLOSE int lock = shelter_lock(inner);
+        AUTO_CLOSE G_GNUC_UNUSED int lock = shelter_lock(inner);
         g_autofree char *leaf = g_build_filename(inner, IDENTITY_CALLER_GROUP, NULL);
         g_autofree char *controllers = NULL;
 

@@ -6,7 +6,8 @@
 
 #include <glib.h>
 #include <stdbool.h>
-#include <systemd/sd-bus.h>
+
+#include "dbus/connect.h"
 
 typedef enum {
         MANAGER_AUTO, /* system if root and booted with systemd; else user if reachable; else private */

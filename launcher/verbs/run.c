@@ -265,9 +265,7 @@ static void refuse(Run *run, const GError *error) {
         g_autofree char *message = g_strconcat(error->message, help, NULL);
 
         g_clear_pointer(&run->launch, launch_free);
-        run->refused.stage = STAGE_REFUSED;
-        text_replace(&run->refused.refusal_code, launcher_error_word(error));
-        text_replace(&run->refused.refusal_message, message);
+        facts_set_refusal(&run->refused, launcher_error_word(error), message);
 }
 
 /* The same composition as in earnest; only the launch is missing. */
