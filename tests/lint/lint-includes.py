@@ -10,7 +10,7 @@ from source import Rule, matches, run
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 PURE = {"glib.h"} | {name + ".h" for name in (
     "ctype errno inttypes limits math signal stdarg stdbool stddef stdint stdio stdlib string strings "
-    "time sys/resource sys/types").split()}
+    "time arpa/inet netinet/in sys/resource sys/socket sys/types").split()}
 PRINTING = (r"\b(?:printf|fprintf|vprintf|vfprintf|dprintf|vdprintf|puts|fputs|putchar|putc|fputc"
             r"|perror|psignal|g_print|g_printerr|g_message|g_warning|g_info|g_debug|g_critical"
             r"|g_log|sd_journal_\w+|syslog)\s*\(")

@@ -263,7 +263,7 @@ def self_test():
         got = (floor.passed, floor.failed, floor.skipped, wrong is None)
         right = got == (passed, bad, skipped, well)
         failed += not right
-        print(f"{'ok' if right else 'not ok'} {number} - report counts {text!r:.60}".replace("#", "\\#"))
+        print(f"{'ok' if right else 'not ok'} {number} - report counts {text!r:.60}".replace("#", "%"))
         if not right:
             print(f"# got {got}, expected {(passed, bad, skipped, well)}: {wrong}")
     return 1 if failed else 0
