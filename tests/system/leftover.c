@@ -5,6 +5,7 @@
 
 #include "leftover.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,38 +29,39 @@ static char *name_prefix(const char *id) {
         return leftover_unit(id, "");
 }
 
+static void note_units(GString *found, const char *const *patterns) {
+        g_autoptr(GPtrArray) units = manager_units(patterns);
+
+        for (guint i = 0; i < units->len; i++)
+                g_string_append_printf(found, "unit %s\n", (char *)g_ptr_array_index(units, i));
+}
+
 /* A name is a pattern that matches itself: the manager takes no backslash for an escape. */
-static void note_units(GString *found, const char *id) {
-        static const char *const suffixes[] = { "slice", "service", "scope" };
+static void note_units_of(GString *found, const char *id) {
+        g_autofree char *slice = leftover_unit(id, "slice");
+        g_autofree char *service = leftover_unit(id, "service");
+        g_autofree char *scope = leftover_unit(id, "scope");
 
-        for (size_t i = 0; i < G_N_ELEMENTS(suffixes); i++) {
-                g_autofree char *unit = leftover_unit(id, suffixes[i]);
-                g_autoptr(GPtrArray) units = manager_units(unit);
-
-                for (guint u = 0; u < units->len; u++)
-                        g_string_append_printf(found, "unit %s\n",
-                                               (char *)g_ptr_array_index(units, u));
-        }
+        note_units(found, WORDS(slice, service, scope));
 }
 
 static void note_cgroups(GString *found, const char *path, const char *prefix, int depth) {
-        g_autoptr(GDir) directory = depth < CGROUP_DEPTH_MAX ? g_dir_open(path, 0, NULL) : NULL;
+        DIR *directory = depth < CGROUP_DEPTH_MAX ? opendir(path) : NULL;
+        const struct dirent *entry;
 
-        for (const char *name; directory && (name = g_dir_read_name(directory));) {
-                g_autofree char *child = g_build_filename(path, name, NULL);
+        while (directory && (entry = readdir(directory))) {
+                g_autofree char *child = NULL;
 
-                /* Directories are those whose names are no files of the kernel's. */
-                if (depth > 0 && strchr(name, '.') && !g_str_has_suffix(name, ".slice") &&
-                    !g_str_has_suffix(name, ".service") && !g_str_has_suffix(name, ".scope"))
+                if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
                         continue;
-                if (!g_file_test(child, G_FILE_TEST_IS_DIR) ||
-                    g_file_test(child, G_FILE_TEST_IS_SYMLINK))
-                        continue;
-                if (g_str_has_prefix(name, prefix))
+                child = g_build_filename(path, entry->d_name, NULL);
+                if (g_str_has_prefix(entry->d_name, prefix))
                         g_string_append_printf(found, "cgroup %s\n", child);
                 else
                         note_cgroups(found, child, prefix, depth + 1);
         }
+        if (directory)
+                (void)closedir(directory);
 }
 
 static bool file_has(const char *pid, const char *file, const char *needle) {
@@ -138,7 +140,7 @@ char *leftover_look(const KitRun *run) {
         if (!run->id)
                 return g_string_free(g_steal_pointer(&found), FALSE);
         prefix = name_prefix(run->id);
-        note_units(found, run->id);
+        note_units_of(found, run->id);
         note_cgroups(found, CGROUP_TOP, prefix, 0);
         note_processes(found, run->id);
         note_all_files(found, run->id, run->pid);
@@ -167,18 +169,12 @@ void leftover_check(const KitRun *run, const char *name) {
 
 /* The guard */
 
-static bool is_guard_gone(const void *unused) {
-        g_autoptr(GPtrArray) units = manager_units("cordon*");
-
-        return units->len == 0;
-}
-
 static char *look_for_guard(void) {
         g_autoptr(GString) found = g_string_new(NULL);
-        g_autoptr(GPtrArray) units = manager_units("cordon*"), dirs = manager_runtime_dirs();
+        g_autoptr(GPtrArray) dirs = manager_runtime_dirs();
+        g_autofree char *runs = g_strdup_printf("cordon-test\\x2d%d\\x2d*", (int)getpid());
 
-        for (guint i = 0; i < units->len; i++)
-                g_string_append_printf(found, "unit %s\n", (char *)g_ptr_array_index(units, i));
+        note_units(found, WORDS("cordon.slice", "cordon-guard-*.service", runs));
         for (guint i = 0; i < dirs->len; i++) {
                 g_autofree char *own = g_build_filename(g_ptr_array_index(dirs, i), "cordon", NULL);
 
@@ -187,11 +183,17 @@ static char *look_for_guard(void) {
         return g_string_free(g_steal_pointer(&found), FALSE);
 }
 
+static bool is_guard_gone(const void *unused) {
+        g_autofree char *found = look_for_guard();
+
+        return found[0] == '\0';
+}
+
 void leftover_check_guard(const char *name) {
         bool gone = kit_wait_until(is_guard_gone, NULL, kit_patience(GUARD_GONE_USEC));
         g_autofree char *found = look_for_guard();
 
-        ok(gone && found[0] == '\0', "%s: the guard and its slice are gone", name);
-        if (found[0] != '\0')
+        ok(gone, "%s: the guard and its slice are gone", name);
+        if (!gone)
                 diag("%s", found);
 }

@@ -73,13 +73,24 @@ static sd_bus *open_bus(const char *runtime_dir) {
         return g_steal_pointer(&bus);
 }
 
-static void add_units(GPtrArray *units, sd_bus *bus, const char *pattern) {
+static int list_units(sd_bus *bus, const char *const *patterns, sd_bus_message **ret_reply) {
+        g_autoptr(sd_bus_message) call = NULL;
+        int r = sd_bus_message_new_method_call(bus, &call, SERVICE, PATH, MANAGER,
+                                               "ListUnitsByPatterns");
+
+        if (r >= 0)
+                r = sd_bus_message_append_strv(call, NULL);
+        if (r >= 0)
+                r = sd_bus_message_append_strv(call, (char **)patterns);
+        return r < 0 ? r : sd_bus_call(bus, call, 0, NULL, ret_reply);
+}
+
+static void add_units(GPtrArray *units, sd_bus *bus, const char *const *patterns) {
         g_autoptr(sd_bus_message) reply = NULL;
         const char *name;
-        int r = sd_bus_call_method(bus, SERVICE, PATH, MANAGER, "ListUnitsByPatterns", NULL, &reply,
-                                   "asas", 0, 1, pattern);
 
-        if (r < 0 || sd_bus_message_enter_container(reply, 'a', "(ssssssouso)") < 0)
+        if (list_units(bus, patterns, &reply) < 0 ||
+            sd_bus_message_enter_container(reply, 'a', "(ssssssouso)") < 0)
                 return;
         while (sd_bus_message_enter_container(reply, 'r', "ssssssouso") > 0) {
                 if (sd_bus_message_read(reply, "s", &name) > 0)
@@ -89,7 +100,7 @@ static void add_units(GPtrArray *units, sd_bus *bus, const char *pattern) {
         }
 }
 
-GPtrArray *manager_units(const char *pattern) {
+GPtrArray *manager_units(const char *const *patterns) {
         g_autoptr(GPtrArray) dirs = manager_runtime_dirs();
         GPtrArray *units = g_ptr_array_new_with_free_func(g_free);
 
@@ -97,7 +108,7 @@ GPtrArray *manager_units(const char *pattern) {
                 g_autoptr(sd_bus) bus = open_bus(g_ptr_array_index(dirs, i));
 
                 if (bus)
-                        add_units(units, bus, pattern);
+                        add_units(units, bus, patterns);
         }
         return units;
 }
@@ -177,7 +188,7 @@ bool manager_reload(void) {
 }
 
 static bool answers(const void *unused) {
-        g_autoptr(GPtrArray) units = manager_units("-.slice");
+        g_autoptr(GPtrArray) units = manager_units(WORDS("-.slice"));
 
         return units->len > 0;
 }

@@ -16,8 +16,8 @@ GPtrArray *manager_runtime_dirs(void);
 void manager_learn(const char *control_group);
 void manager_forget(void);
 
-/* Names of the units that are loaded and match the pattern. */
-GPtrArray *manager_units(const char *pattern);
+/* Names of the units that are loaded and match one of the patterns. */
+GPtrArray *manager_units(const char *const *patterns);
 
 pid_t manager_main_pid(const char *unit); /* 0: no such unit, or no process */
 char *manager_control_group(const char *unit);
