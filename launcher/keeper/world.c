@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* The mount namespace of the private manager. The cover is a small file system over /run/systemd (or
- * /run, where that has no `systemd`) that shows everything that was there, and one directory more. It
+ * /run, where that has no `systemd`: then everything that was there is shown in it). It
  * is taken away as soon as the manager has started: else every later program would think that systemd
  * had booted this machine, and, say, a package's scripts would call systemctl instead of init scripts.
  * The price: a re-exec of the manager finds no /run/systemd/system, and ends it. */
@@ -94,7 +94,8 @@ static bool world_cover(const char *cover, GError **error) {
                 return false;
         }
 
-        while ((entry = readdir(stream)))
+        /* Of /run/systemd the manager needs nothing to start; below /run is our own directory, too. */
+        while (g_str_equal(cover, "/run") && (entry = readdir(stream)))
                 if (!g_str_equal(entry->d_name, ".") && !g_str_equal(entry->d_name, ".."))
                         world_show(old_fd, cover, entry->d_name);
         closedir(stream);
