@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "launcher/kernel/error.h"
+#include "units/extra.h"
 
 /* The process behind a pidfd, as we number processes. */
 static pid_t pid_of(int pidfd) {
@@ -24,7 +25,13 @@ static const char *const namespace_words[_GATE_NS_MAX] = {
         [GATE_NS_USER] = "user", [GATE_NS_IPC] = "IPC",     [GATE_NS_UTS] = "host name",
 };
 
-/* A unit runs in the manager's namespaces. Where those are not the caller's, the program would see another network or
+static const unsigned namespace_owns[_GATE_NS_MAX] = {
+        [GATE_NS_MNT] = EXTRA_OWN_MOUNT, [GATE_NS_NET] = EXTRA_OWN_NETWORK,
+        [GATE_NS_PID] = EXTRA_OWN_PID,   [GATE_NS_USER] = EXTRA_OWN_USER,
+        [GATE_NS_IPC] = EXTRA_OWN_IPC,   [GATE_NS_UTS] = EXTRA_OWN_UTS,
+};
+
+/* A unit runs in the manager's namespaces, but for those that it was to have of its own. Where those are not the caller's, the program would see another network or
  * another / without anybody having asked for it. */
 static bool check_namespaces(const CheckSource *source, GError **error) {
         const uint64_t *inside = gate_channel_hello(source->gate)->namespaces;
@@ -32,6 +39,8 @@ static bool check_namespaces(const CheckSource *source, GError **error) {
 
         for (int i = 0; i < _GATE_NS_MAX; i++) {
                 if (i == GATE_NS_MNT && source->door->is_own_mount_namespace)
+                        continue;
+                if (source->own_namespaces & namespace_owns[i])
                         continue;
                 if (inside[i] == 0 || ours[i] == 0 || inside[i] == ours[i])
                         continue;

@@ -18,7 +18,8 @@ typedef struct {
         const Door *door;
         const LimitSet *limits;
         const char *slice;
-        bool is_best_effort; /* a limit that is not in force does not fail the check */
+        unsigned own_namespaces; /* ExtraOwn: that were asked for */
+        bool is_best_effort;     /* a limit that is not in force does not fail the check */
 } CheckSource;
 
 /* On success the cgroup is found, and watched for memory kills. */

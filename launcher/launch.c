@@ -30,6 +30,7 @@
 #include "launcher/kernel/cgroup.h"
 #include "launcher/kernel/error.h"
 #include "units/compose.h"
+#include "units/extra.h"
 #include "units/name.h"
 #include "units/text.h"
 
@@ -251,6 +252,7 @@ static void go(Launch *launch) {
                 .door = launch->settings.door,
                 .limits = limits_of(launch),
                 .slice = launch->slice,
+                .own_namespaces = extra_own_namespaces(launch->settings.spec->extra),
                 .is_best_effort = launch->settings.is_best_effort,
         };
         EnforcerSettings enforcer = {
@@ -479,8 +481,11 @@ static bool open_gate(Launch *launch, GError **error) {
                 .command = spec->command,
                 .environment = spec->environment,
                 .caller = launch->settings.caller,
-                .rlimit_mask = ~limit_set_rlimits(&spec->limits),
-                .keep_groups = spec->user || spec->group,
+                .rlimit_mask = ~(limit_set_rlimits(&spec->limits) | extra_rlimits(spec->extra)),
+                .keep_groups = spec->user || spec->group ||
+                               extra_has(spec->extra, "SupplementaryGroups"),
+                .keep_umask = extra_has(spec->extra, "UMask"),
+                .keep_nice = extra_has(spec->extra, "Nice"),
         };
 
         for (int i = 0; i < CAPTURE_STREAMS; i++)
@@ -496,6 +501,7 @@ static void start(Launch *launch) {
         ComposeContext context = {
                 .gate_path = gate_path,
                 .owner = launch->owner,
+                .is_best_effort = launch->settings.is_best_effort,
                 .gate_fd = gate_channel_child_end(launch->gate),
         };
         g_autoptr(PropertyList) slice = NULL;

@@ -43,6 +43,11 @@ static bool take_private(Options *options, const char *value, GError **error) {
         return true;
 }
 
+/* There is no other mode yet. */
+static bool take_service(Options *options, const char *value, GError **error) {
+        return true;
+}
+
 static bool take_id(Options *options, const char *value, GError **error) {
         if (!name_id_check(value, error))
                 return false;
@@ -163,6 +168,7 @@ static const OptionInfo table[] = {
         { "system",      0,  NULL,       OPTION_GROUP_MANAGER, take_system,     "run it under the system manager", OPTION_NOT_IN_JOB },
         { "user",        0,  NULL,       OPTION_GROUP_MANAGER, take_user,       "under your user manager", OPTION_NOT_IN_JOB },
         { "private",     0,  NULL,       OPTION_GROUP_MANAGER, take_private,    "under a manager of cordon's own, started on demand", OPTION_NOT_IN_JOB },
+        { "service",     0,  NULL,       OPTION_GROUP_WORLD,   take_service,    "in a service of its own (the default)" },
         { "id",          0,  "NAME",     OPTION_GROUP_WORLD,   take_id,         "name of the sandbox (default: made up)" },
         { "label",       0,  "KEY=VALUE", OPTION_GROUP_WORLD,  take_label,      "a label for the record; repeatable", OPTION_NOT_IN_JOB },
         { "setenv",      'E', "VAR[=VALUE]", OPTION_GROUP_WORLD, take_variable, "set a variable, or pass the caller's", OPTION_NOT_IN_JOB },

@@ -220,6 +220,8 @@ static PropertyList *compose_unit(const Spec *spec, const ComposeContext *contex
         if (spec->group)
                 property_list_set_string(unit, "Group", spec->group);
         set_limits(unit, &spec->limits, false);
+        if (context->is_best_effort && limit_set_is_limited(&spec->limits, LIMIT_CPUS))
+                set_bitmap(unit, "CPUAffinity", &spec->limits.cpus);
 
         for (size_t i = 0; spec->extra && i < property_list_length(spec->extra); i++) {
                 const Property *property = property_list_at(spec->extra, i);

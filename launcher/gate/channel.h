@@ -17,8 +17,9 @@ typedef struct {
         char *const *environment;
         const Caller *caller;
         uint32_t rlimit_mask; /* which of the caller's rlimits the program gets: those nobody asked to change */
-        int stdio[3];     /* −1: closed */
-        bool keep_groups; /* the manager sets another user: the groups are that user's */
+        int stdio[3];               /* −1: closed */
+        bool keep_groups;           /* the manager sets another user: the groups are that user's */
+        bool keep_umask, keep_nice; /* -p asked the manager for others */
 } GateOrder;
 
 typedef enum {

@@ -211,8 +211,9 @@ static uint32_t apply_caller(const GateRequest *request) {
 
         if (!apply_groups(request))
                 unapplied |= GATE_UNAPPLIED_GROUPS;
-        (void)umask((mode_t)request->umask);
-        if (setpriority(PRIO_PROCESS, 0, request->nice) < 0)
+        if (request->umask != GATE_UMASK_KEPT)
+                (void)umask((mode_t)request->umask);
+        if (request->nice != GATE_NICE_KEPT && setpriority(PRIO_PROCESS, 0, request->nice) < 0)
                 unapplied |= GATE_UNAPPLIED_NICE;
         for (int i = 0; i < GATE_RLIMITS; i++)
                 if ((request->rlimit_mask & (1U << i)) &&

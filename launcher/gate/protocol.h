@@ -15,11 +15,15 @@
 
 #include <stdint.h>
 
-#define GATE_VERSION     1U
-#define GATE_REQUEST     'R'
-#define GATE_GO          'G'
-#define GATE_RLIMITS     16
+#define GATE_VERSION 1U
+#define GATE_REQUEST 'R'
+#define GATE_GO      'G'
+#define GATE_RLIMITS 16
+
+/* In place of the caller's: what the manager set stays. */
 #define GATE_GROUPS_KEPT UINT32_MAX
+#define GATE_UMASK_KEPT  UINT32_MAX
+#define GATE_NICE_KEPT   INT32_MIN
 
 /* What the gate could not have as the caller has it. Not fatal: the launcher tells under -v. */
 #define GATE_UNAPPLIED_NICE   (1U << 0)
