@@ -70,7 +70,6 @@ static bool keeper_watch_directory(Keeper *keeper, GError **error) {
 }
 
 bool keeper_open(const char *runtime_dir, int dir_fd, Keeper *keeper, GError **error) {
-        (void)prctl(PR_SET_DUMPABLE, 0);
         (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
         origin_forget();
 
