@@ -71,11 +71,11 @@ static const Case budgets[] = {
 
 /* Where it is slow the program needs longer until it is ready for its deadline. */
 static const char *deadline_text(void) {
-        return kit_is_slow() ? "3s" : "300ms";
+        return kit_is_slow() ? "2s" : "300ms";
 }
 
 static uint64_t deadline_usec(void) {
-        return kit_is_slow() ? 3 * KIT_SEC : 300 * KIT_MSEC;
+        return kit_is_slow() ? 2 * KIT_SEC : 300 * KIT_MSEC;
 }
 
 static char **with_limit(const char *option, const char *value, const char *const *more) {
@@ -185,7 +185,7 @@ static void test_in_time(void) {
 /* An idle tree spends nothing: here the clock ends it, not the budget. */
 static void test_idle(void) {
         KitOrder order = { .options = WORDS("--timeout", deadline_text(), "--cpu-time",
-                                            kit_is_slow() ? "2s" : "200ms"),
+                                            kit_is_slow() ? "1500ms" : "200ms"),
                            .command = VICTIM("child", "pause", "then", "pause") };
         g_autoptr(KitRun) run = kit_run(&order);
 

@@ -131,7 +131,7 @@ static void test_all_at_once(void) {
         KitOrder order = {
                 .options = WORDS("--memory", "64M", "--tasks", "16", "--nofile", "32", "--fsize",
                                  "1M", "--stack", "1M", "--core", "0", "--address-space", "1G",
-                                 "--cpu", "50%", "--timeout", "1m", "--grace", "2s", "--cpu-time",
+                                 "--cpu", "350%", "--timeout", "1m", "--grace", "2s", "--cpu-time",
                                  "10s"),
                 .command = VICTIM("cat", "/proc/self/limits"),
         };
@@ -147,7 +147,7 @@ static void test_all_at_once(void) {
         expect_limit(run, "stack", 1048576, 1048576, "LimitSTACK");
         expect_limit(run, "core", 0, 0, "LimitCORE");
         expect_limit(run, "address-space", 1073741824, 1073741824, "LimitAS");
-        expect_limit(run, "cpu", 500000, 500000, "CPUQuotaPerSecUSec");
+        expect_limit(run, "cpu", 3500000, 3500000, "CPUQuotaPerSecUSec");
         expect_limit(run, "timeout", 60000000, 60000000, "RuntimeMaxUSec");
         expect_limit(run, "grace", 2000000, 2000000, "TimeoutStopUSec");
         expect_limit(run, "cpu-time", 10000000, 10000000, "LimitCPU");
