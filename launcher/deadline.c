@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* sd-event rounds timers up to a quarter of a second to save power unless it is told how exact they are to be. */
+/* sd-event rounds timers up to a quarter of a second to save power unless it is told how exact they are to be,
+ * and counts a relative one from when the loop woke up, which may be long ago. */
 
 #include "deadline.h"
 
@@ -11,6 +12,7 @@
 
 void deadline_arm(sd_event *event, sd_event_source **timer, uint64_t usec_from_now,
                   sd_event_time_handler_t handler, void *userdata) {
+        uint64_t now = (uint64_t)g_get_monotonic_time();
         int r;
 
         deadline_disarm(timer);

@@ -50,7 +50,7 @@ static const LimitInfo limits[] = {
                 .carrier = LIMIT_ON_UNIT, .encoding = LIMIT_ENCODING_STOP, .property = "TimeoutStopUSec",
                 .min = 0, .max = USEC_MAX,
                 .default_when = LIMIT_DEFAULT_ALWAYS, .default_value = 5 * SEC,
-                .help = "from SIGTERM to SIGKILL; 0 kills at once (default 5s)",
+                .help = "SIGTERM to SIGKILL; 0: at once (default 5s)",
         },
         [LIMIT_MEMORY] = {
                 .key = "memory", .unit = LIMIT_UNIT_BYTES, .value_name = "SIZE",

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -65,11 +66,24 @@ char **caller_environment(char *const *environment) {
         return (char **)g_ptr_array_free(kept, FALSE);
 }
 
+/* Not GLib's: that one says "/" where there is none. */
+static char *current_directory(void) {
+        char path[PATH_MAX];
+
+        return getcwd(path, sizeof path) && path[0] == '/' ? g_strdup(path) : NULL;
+}
+
 static bool read_directory(Caller *caller, const char *directory, GError **error) {
+        g_autofree char *current = current_directory();
         struct stat st;
 
-        caller->directory = directory ? g_canonicalize_filename(directory, NULL)
-                                      : g_get_current_dir();
+        if (!current && !(directory && g_path_is_absolute(directory))) {
+                g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_DIRECTORY,
+                            "the working directory is not there any more; -C names another");
+                return false;
+        }
+        caller->directory = directory ? g_canonicalize_filename(directory, current)
+                                      : g_steal_pointer(&current);
         if (stat(caller->directory, &st) < 0 || (!S_ISDIR(st.st_mode) && (errno = ENOTDIR))) {
                 g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_DIRECTORY,
                             "cannot use the directory \"%s\": %s", caller->directory,
