@@ -16,8 +16,8 @@ void deadline_arm(sd_event *event, sd_event_source **timer, uint64_t usec_from_n
         int r;
 
         deadline_disarm(timer);
-        r = sd_event_add_time_relative(event, timer, CLOCK_MONOTONIC, usec_from_now, ACCURACY_USEC,
-                                       handler, userdata);
+        r = sd_event_add_time(event, timer, CLOCK_MONOTONIC, now + usec_from_now, ACCURACY_USEC,
+                              handler, userdata);
         g_assert(r >= 0);
 }
 
