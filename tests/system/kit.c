@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -99,6 +100,15 @@ bool kit_is_slow(void) {
 
 bool kit_is_brief(void) {
         return kit.is_slow && !kit.is_full;
+}
+
+/* Cordon and the tests are of one build. */
+bool kit_is_sanitized(void) {
+#ifdef __SANITIZE_ADDRESS__
+        return true;
+#else
+        return false;
+#endif
 }
 
 uint64_t kit_patience(uint64_t usec) {
@@ -318,9 +328,11 @@ void kit_signal_group(const KitRun *run, int number) {
 }
 
 static void take_status(KitRun *run) {
+        struct rusage usage = { 0 };
         int status = 0;
 
-        (void)waitpid(run->pid, &status, 0);
+        (void)wait4(run->pid, &status, 0, &usage);
+        run->max_rss_bytes = (int64_t)usage.ru_maxrss * 1024;
         run->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 

@@ -35,9 +35,10 @@ typedef struct {
         cJSON *record; /* NULL: none came */
         int status;    /* as a shell has it: 128+n by a signal */
         uint64_t started_usec, ended_usec;
-        bool is_hung; /* had to be killed at its deadline */
-        bool is_held; /* ended, but somebody has its output still open */
-        int fds[3];   /* our ends of stdout, stderr and record; −1: closed */
+        int64_t max_rss_bytes; /* of cordon itself */
+        bool is_hung;          /* had to be killed at its deadline */
+        bool is_held;          /* ended, but somebody has its output still open */
+        int fds[3];            /* our ends of stdout, stderr and record; −1: closed */
 } KitRun;
 
 #define WORDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
@@ -53,6 +54,7 @@ void kit_clear(void);
 
 bool kit_is_slow(void);
 bool kit_is_brief(void); /* slow and not full: rows and rounds beyond the core are left out */
+bool kit_is_sanitized(void);
 uint64_t kit_patience(uint64_t usec); /* more of it where it is slow */
 int kit_rounds(int native, int brief);
 const char *kit_manager(void); /* "system", "user", "private" */

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The same request in its other forms (a JSON job, another user, a property of the unit), and one that is only shown. */
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "expect.h"
+#include "leftover.h"
+#include "manager.h"
+
+#define NOBODY 65534
+
+static char *write_job(const char *name, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+static char *write_job(const char *name, const char *format, ...) {
+        g_autofree char *path = g_build_filename(kit_directory(), name, NULL);
+        va_list arguments;
+
+        va_start(arguments, format);
+
+        g_autofree char *text = g_strdup_vprintf(format, arguments);
+
+        va_end(arguments);
+        if (!g_file_set_contents(path, text, -1, NULL))
+                BAIL_OUT("cannot write %s", path);
+        return g_steal_pointer(&path);
+}
+
+static void test_job(void) {
+        g_autofree char *path = write_job(
+                "job.json",
+                "{\"command\": [\"%s\", \"where\", \"cat\", \"/proc/self/environ\", \"exit\", \"3\"],\n"
+                " \"env\": {\"LINES\": \"one\\ntwo\"}, \"clean-env\": true, \"labels\": {\"who\": \"me\"},\n"
+                " \"directory\": \"/usr\", \"limits\": {\"memory\": \"64M\", \"tasks\": 7, \"timeout\": 90.5}}\n",
+                kit_victim());
+        KitOrder order = { .options = WORDS("--job", path, "--tasks", "9", "--label", "x=y") };
+        g_autoptr(KitRun) run = kit_run(&order);
+        g_autofree char *directory = kit_said(run, "directory");
+
+        cmp_ok(run->status, "==", 3, "a job is run: %s", run->errors->str);
+        is(record_text(run, "outcome"), "exited", "a job has its record");
+        is(directory ?: "", "/usr", "a job has its directory");
+        ok(memmem(run->output->str, run->output->len, "LINES=one\ntwo", sizeof "LINES=one\ntwo"),
+           "a job has its environment");
+        is(record_text(run, "labels.who"), "me", "a job has its labels");
+        is(record_text(run, "labels.x"), "y", "and those of the command line");
+        expect_limit(run, "memory", 64 << 20, 64 << 20, "MemoryMax");
+        expect_limit(run, "timeout", 90500000, 90500000, "RuntimeMaxUSec");
+        expect_limit(run, "tasks", 9, 9, "TasksMax");
+        leftover_check(run, "a job");
+}
+
+static void test_job_from_stdin(void) {
+        g_autofree char *path = write_job(
+                "stdin.json", "{\"command\": [\"%s\", \"say\", \"from stdin\", \"copy\"]}",
+                kit_victim());
+        int input = open(path, O_RDONLY | O_CLOEXEC);
+        KitOrder order = { .options = WORDS("--job", "-"), .input_fd = input };
+        g_autoptr(KitRun) run = kit_run(&order);
+
+        cmp_ok(run->status, "==", 0, "a job from stdin is run: %s", run->errors->str);
+        is(run->output->str, "from stdin\n", "its program has an empty stdin");
+        leftover_check(run, "a job from stdin");
+        (void)close(input);
+}
+
+static void test_bad_job(void) {
+        g_autofree char *path = write_job("bad.json",
+                                          "{\"command\": [\"true\"], \"colour\": \"red\"}");
+        KitOrder order = { .options = WORDS("--job", path) };
+        g_autoptr(KitRun) run = kit_run(&order);
+
+        cmp_ok(run->status, "==", 125, "a job with an unknown key is refused");
+        is(record_text(run, "outcome"), "refused", "its record says so");
+        ok(strstr(run->errors->str, "colour") &&
+                   strchr(run->errors->str, '\n') == strrchr(run->errors->str, '\n'),
+           "one line names the key: %s", run->errors->str);
+        leftover_check(run, "a bad job");
+}
+
+static void test_user(void) {
+        KitOrder order = { .options = WORDS("--uid", "65534", "--gid", "65534"),
+                           .directory = "/",
+                           .command = WORDS("/bin/sh", "-c",
+                                            "id -u; id -g; id -G; echo \"$HOME $USER\"") };
+        Expected expected = { .outcome = "exited", .said = "65534\n65534\n65534\n*nobody\n" };
+
+        skip(geteuid() != 0, 4, "n/a: only root runs programs as somebody else");
+
+        g_autoptr(KitRun) run = kit_run(&order);
+
+        expect(run, &expected, "another user");
+        end_skip;
+}
+
+static void test_unknown_user(void) {
+        KitOrder order = { .options = WORDS("--uid", "no-such-user-anywhere"),
+                           .command = VICTIM("end") };
+        g_autoptr(KitRun) run = kit_run(&order);
+
+        cmp_ok(run->status, "==", 125, "an unknown user is refused");
+        is(record_text(run, "outcome"), "refused", "its record says so");
+        ok(strstr(run->errors->str, "no-such-user-anywhere"), "and names it: %s", run->errors->str);
+        leftover_check(run, "an unknown user");
+}
+
+static void test_property(void) {
+        KitOrder order = { .options = WORDS("-p", "OOMScoreAdjust=700"),
+                           .command = VICTIM("cat", "/proc/self/oom_score_adj") };
+        KitOrder owned = { .options = WORDS("-p", "Slice=other.slice"), .command = VICTIM("end") };
+        Expected expected = { .outcome = "exited", .said = "700\n" };
+        Expected refused = { .outcome = "refused",
+                             .status = 125,
+                             .exit_code = ABSENT,
+                             .error = "bad-value",
+                             .words = "cordon: -p: \"Slice\" belongs to the sandbox*\n" };
+        g_autoptr(KitRun) run = kit_run(&order);
+
+        expect(run, &expected, "a property of the unit");
+
+        g_autoptr(KitRun) none = kit_run(&owned);
+
+        expect(none, &refused, "a property that is ours");
+}
+
+static void test_labels(void) {
+        KitOrder order = { .options = WORDS("--label", "agent=builder", "--label", "agent=tester",
+                                            "--label", "empty=", "--label", "odd key=a=b\n"),
+                           .command = VICTIM("end") };
+        Expected expected = { .outcome = "exited" };
+        g_autoptr(KitRun) run = kit_run(&order);
+
+        expect(run, &expected, "labels");
+        is(record_text(run, "labels.agent"), "tester", "the last label of a name counts");
+        ok(record_at(run, "labels.empty"), "a label may be empty");
+        is(record_text(run, "labels.odd key"), "a=b\n", "a label may be odd");
+}
+
+/* Nothing is asked of any manager. */
+static void test_dry_run(void) {
+        KitOrder order = { .options = WORDS("--dry-run", "--memory", "64M", "--timeout", "5s"),
+                           .command = VICTIM("say", "ran") };
+        g_autoptr(KitRun) run = kit_run(&order);
+        g_autofree char *slice = leftover_unit(run->id, "slice");
+        static const char *const shown[] = { "systemd-run", "MemoryMax=67108864", "TimeoutStop",
+                                             "RuntimeMax", "LimitCORE" };
+
+        cmp_ok(run->status, "==", 0, "--dry-run succeeds: %s", run->errors->str);
+        for (size_t i = 0; i < G_N_ELEMENTS(shown); i++)
+                ok(strstr(run->output->str, shown[i]), "--dry-run shows %s", shown[i]);
+        ok(strstr(run->output->str, slice), "--dry-run shows the slice");
+        ok(!strstr(run->output->str, "\nran\n"), "--dry-run runs nothing");
+        leftover_check(run, "--dry-run");
+}
+
+int main(void) {
+        kit_init();
+        test_job();
+        test_job_from_stdin();
+        test_bad_job();
+        test_user();
+        test_unknown_user();
+        test_property();
+        test_labels();
+        test_dry_run();
+        kit_clear();
+        done_testing();
+}
