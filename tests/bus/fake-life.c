@@ -323,6 +323,13 @@ void fake_kill(Fake *fake, const char *name, int signal) {
                 fake_life_signal(fake, unit, signal);
 }
 
+void fake_exit(Fake *fake, const char *name, int status) {
+        FakeUnit *unit = fake_find(fake, name);
+
+        if (unit)
+                due(fake, act_end, unit, CLD_EXITED, status);
+}
+
 static void act_stopped(Fake *fake, FakeUnit *unit, int code, int status) {
         if (unit->main_pid > 0)
                 reap(fake, unit, CLD_KILLED, SIGTERM);

@@ -44,8 +44,9 @@ typedef void (*FakeListener)(FakeEvent event, void *userdata);
 void fake_hold(Fake *fake, FakeListener listener, void *userdata);
 void fake_go(Fake *fake);
 
-/* A signal that does not come from the manager. */
+/* A signal that does not come from the manager; an end that the program itself came to. */
 void fake_kill(Fake *fake, const char *unit, int signal);
+void fake_exit(Fake *fake, const char *unit, int status);
 
 /* What is due happens now, whether or not anybody listens. */
 void fake_settle(Fake *fake);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Calls of other rooms by their own names: the linker takes these and leaves the real files in their archive. The clock
- * is one of them, so that patience of half a minute is tried out in milliseconds. */
+/* Calls of the launcher's own files by their own names, linked in their place. The clock is one of them, so that patience of half a minute is tried out in milliseconds. */
 
 #include "world.h"
 
@@ -12,6 +11,7 @@
 
 #include "launcher/deadline.h"
 #include "launcher/gate/channel.h"
+#include "launcher/guard/leftover.h"
 #include "launcher/guard/link.h"
 #include "launcher/kernel/cgroup.h"
 
@@ -119,6 +119,12 @@ int gate_channel_pidfd(const GateChannel *channel) {
         return channel->death_fd;
 }
 
+/* Nobody will let it go: it ends by itself. */
+void gate_channel_hang_up(GateChannel *channel) {
+        world->is_hung_up = true;
+        fake_exit(case_fake(world->run), CASE_UNIT, GATE_EXIT_FAILED);
+}
+
 void gate_channel_go(GateChannel *channel) {
         world->is_let_go = true;
         if (world->exec_errno) {
@@ -130,7 +136,11 @@ void gate_channel_go(GateChannel *channel) {
 }
 
 static void on_program(FakeEvent event, void *userdata) {
-        if (event == FAKE_FORKED && case_program(world->run)->is_executed)
+        if (!world)
+                return; /* the launch is over, but the manager is not done */
+        if (event == FAKE_FORKED && world->is_hung_up)
+                fake_exit(case_fake(world->run), CASE_UNIT, GATE_EXIT_FAILED);
+        else if (event == FAKE_FORKED && case_program(world->run)->is_executed)
                 say(GATE_NEWS_HELLO);
         if (event != FAKE_ENDED || !gate)
                 return;
@@ -163,6 +173,17 @@ bool guard_link_is_watched(const GuardLink *link) {
 
 const GError *guard_link_error(const GuardLink *link) {
         return NULL;
+}
+
+/* No id is ever in use by anything but a living run. */
+
+Leftover *leftover_new(sd_event *event, const Door *door, const char *id, LeftoverHandler handler,
+                       void *userdata) {
+        handler(false, userdata);
+        return NULL;
+}
+
+void leftover_free(Leftover *leftover) {
 }
 
 /* The cgroup has no counters, but it can kill. */
@@ -206,6 +227,10 @@ char *cgroup_read_cpus(Cgroup *cgroup) {
 }
 
 /* The door */
+
+char *caller_process_identity(pid_t pid) {
+        return g_strdup("4711:1");
+}
 
 const char *manager_kind_word(ManagerKind kind) {
         return "fake";

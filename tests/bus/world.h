@@ -18,6 +18,7 @@ typedef struct {
         int exec_errno;      /* the gate cannot execute the program; 0: it can */
 
         bool is_let_go;     /* the gate was told to go */
+        bool is_hung_up;    /* … or that nobody will ever */
         bool is_guard_done; /* the guard was told that nothing is left */
 } World;
 
