@@ -306,11 +306,15 @@ static void prepare_nowhere(void) {
 
 static void test_nowhere(void) {
         KitOrder order = { .prepare = prepare_nowhere, .command = VICTIM("where") };
-        Expected expected = { .outcome = "refused",
-                              .status = 125,
-                              .exit_code = ABSENT,
-                              .error = "directory",
-                              .words = "cordon: cannot use the directory *\n" };
+        Expected expected = {
+                .outcome = "refused",
+                .status = 125,
+                .exit_code = ABSENT,
+                .error = "directory",
+                .message = "the working directory is not there any more; -C names another",
+                .words = "cordon: the working directory is not there any more; -C "
+                         "names another\n"
+        };
         g_autoptr(KitRun) run = kit_run(&order);
 
         expect(run, &expected, "a caller whose directory was removed");
