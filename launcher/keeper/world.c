@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The mount namespace of the private manager. The cover is a small file system over /run/systemd (or
- * /run, where that has no `systemd`: then everything that was there is shown in it). It
- * is taken away as soon as the manager has started: else every later program would think that systemd
- * had booted this machine, and, say, a package's scripts would call systemctl instead of init scripts.
- * The price: a re-exec of the manager finds no /run/systemd/system, and ends it. */
+/* The mount namespace of the private manager. The cover is a small file system over /run/systemd, or,
+ * where there is none, over /run, and then all that was there is shown in it. It is taken away as soon
+ * as the manager has started: else every later program would think that systemd had booted this
+ * machine, and, say, a package's scripts would call systemctl instead of init scripts. The price: a
+ * re-exec of the manager finds no /run/systemd/system, and ends it. */
 
 #include "world.h"
 
