@@ -15,8 +15,6 @@
 #include "launch.h"
 
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -201,9 +199,8 @@ void launch_cancel(Launch *launch, int signal) {
 }
 
 static void gate_failed(Launch *launch) {
-        if (launch->phase != PHASE_RUNNING)
-                return;
-        launch->facts.stage = STAGE_NOT_EXECUTED;
+        if (launch->phase == PHASE_RUNNING)
+                launch->facts.stage = STAGE_NOT_EXECUTED;
         launch->facts.exec_errno = gate_channel_failure(launch->gate)->error_number;
 }
 
@@ -215,6 +212,8 @@ static void hear_gate(Launch *launch) {
                         return;
                 case GATE_NEWS_HELLO:
                         launch->gate_said_hello = true;
+                        (void)sd_event_source_set_io_fd(launch->gate_io,
+                                                        gate_channel_fd(launch->gate));
                         break;
                 case GATE_NEWS_FAILURE:
                         gate_failed(launch);
@@ -386,19 +385,16 @@ static void see_to_stragglers(Launch *launch) {
 static int on_reconnect(sd_event_source *source, uint64_t usec, void *userdata) {
         Launch *launch = userdata;
 
-        if (door_reopen(launch->settings.door, NULL) &&
-            sd_bus_attach_event(launch->settings.door->bus, launch->settings.event,
-                                SD_EVENT_PRIORITY_NORMAL) >= 0) {
+        if (door_reopen(launch->settings.door, launch->settings.event, NULL)) {
                 unit_watch_attach(launch->watch, launch->settings.door->bus);
                 if (launch->phase == PHASE_CLEARING)
                         unit_watch_clear_away(launch->watch);
-                return 0;
-        }
-        if (now_usec() >= launch->reconnect_until_usec)
+        } else if (now_usec() >= launch->reconnect_until_usec) {
                 be_lost(launch, "the manager went away and did not come back");
-        else
+        } else {
                 deadline_arm(launch->settings.event, &launch->reconnect, RECONNECT_USEC,
                              on_reconnect, launch);
+        }
         return 0;
 }
 
@@ -410,6 +406,10 @@ static void reconnect(Launch *launch) {
 
 static void decide_running(Launch *launch) {
         const UnitState *state = unit_watch_state(launch->watch);
+
+        if (launch->gate_ended && launch->facts.stage == STAGE_EXECUTED &&
+            launch->settings.on_started)
+                launch->settings.on_started(launch->settings.userdata);
 
         if (launch->is_dead)
                 see_to_stragglers(launch);

@@ -27,11 +27,12 @@ typedef struct {
         Door *door;
         const Spec *spec;
         const Caller *caller;
-        int stdio[3];           /* what the program gets; −1: closed */
-        bool is_capture;        /* stdout and stderr are read by us instead */
-        bool is_kill_on_output; /* the output limit ends the run */
-        bool is_best_effort;    /* a limit that is not in force is reported, not refused */
-        LaunchHandler handler;
+        int stdio[3];             /* what the program gets; −1: closed */
+        bool is_capture;          /* stdout and stderr are read by us instead */
+        bool is_kill_on_output;   /* the output limit ends the run */
+        bool is_best_effort;      /* a limit that is not in force is reported, not refused */
+        LaunchHandler on_started; /* the program was executed; NULL: nobody asks */
+        LaunchHandler handler;    /* it is over */
         void *userdata;
 } LaunchSettings;
 

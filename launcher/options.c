@@ -143,6 +143,11 @@ static bool take_best_effort(Options *options, const char *value, GError **error
         return true;
 }
 
+static bool take_detach(Options *options, const char *value, GError **error) {
+        options->is_detach = true;
+        return true;
+}
+
 static bool take_dry_run(Options *options, const char *value, GError **error) {
         options->is_dry_run = true;
         return true;
@@ -184,6 +189,7 @@ static const OptionInfo table[] = {
         { "record",      0,  "FILE|-|fd:N", OPTION_GROUP_RECORD, take_record,   "write the record there", OPTION_NOT_IN_JOB },
         { "json",        0,  NULL,       OPTION_GROUP_RECORD,  take_json,       "the same as --capture --record -", OPTION_NOT_IN_JOB },
         { "best-effort", 0,  NULL,       OPTION_GROUP_RECORD,  take_best_effort, "report a limit that cannot hold" },
+        { "detach",      0,  NULL,       OPTION_GROUP_RECORD,  take_detach,     "print the id once it runs, and leave it" },
         { "dry-run",     0,  NULL,       OPTION_GROUP_RECORD,  take_dry_run,    "print what would be asked, ask nothing", OPTION_NOT_IN_JOB },
         { "quiet",       'q', NULL,      OPTION_GROUP_GENERAL, take_quiet,      "no words on stderr", OPTION_NOT_IN_JOB },
         { "verbose",     'v', NULL,      OPTION_GROUP_GENERAL, take_verbose,    "more words on stderr", OPTION_NOT_IN_JOB },

@@ -26,6 +26,7 @@ typedef struct {
         bool is_capture;
         bool is_kill_on_output;
         bool is_best_effort;
+        bool is_detach;
         bool is_quiet;
         bool is_verbose;
         bool is_dry_run;

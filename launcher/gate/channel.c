@@ -162,12 +162,19 @@ void gate_channel_drop_child_end(GateChannel *channel) {
         channel->child_fd = -1;
 }
 
-static void take_pidfd(GateChannel *channel, const struct msghdr *message) {
+/* The pidfd, and the channel that all else goes over. */
+static bool take_fds(GateChannel *channel, const struct msghdr *message) {
         const struct cmsghdr *c = CMSG_FIRSTHDR(message);
+        int fds[2];
 
-        if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
-            c->cmsg_len == CMSG_LEN(sizeof(int)))
-                memcpy(&channel->pidfd, CMSG_DATA(c), sizeof(int));
+        if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS ||
+            c->cmsg_len != CMSG_LEN(sizeof fds))
+                return false;
+        memcpy(fds, CMSG_DATA(c), sizeof fds);
+        (void)close(channel->fd);
+        channel->pidfd = fds[0];
+        channel->fd = fds[1];
+        return true;
 }
 
 GateNews gate_channel_read(GateChannel *channel) {
@@ -178,7 +185,7 @@ GateNews gate_channel_read(GateChannel *channel) {
         } news = { 0 };
         union {
                 struct cmsghdr header;
-                char space[CMSG_SPACE(sizeof(int))];
+                char space[CMSG_SPACE(2 * sizeof(int))];
         } control = { 0 };
         struct iovec iov = { .iov_base = &news, .iov_len = sizeof news };
         struct msghdr message = { .msg_iov = &iov,
@@ -190,9 +197,8 @@ GateNews gate_channel_read(GateChannel *channel) {
         if (n < 0)
                 return errno == EAGAIN || errno == EINTR ? GATE_NEWS_NONE : GATE_NEWS_END;
         if (n == sizeof news.hello && news.type == GATE_HELLO && channel->pidfd < 0) {
-                take_pidfd(channel, &message);
                 channel->hello = news.hello;
-                return channel->pidfd >= 0 ? GATE_NEWS_HELLO : GATE_NEWS_END;
+                return take_fds(channel, &message) ? GATE_NEWS_HELLO : GATE_NEWS_END;
         }
         if (n == sizeof news.failure && news.type == GATE_FAILURE) {
                 channel->failure = news.failure;

@@ -34,6 +34,7 @@ GateChannel *gate_channel_new(const GateOrder *order, GError **error) G_GNUC_WAR
 void gate_channel_free(GateChannel *channel);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(GateChannel, gate_channel_free)
 
+/* Ours, for the loop; another one from hello on. */
 int gate_channel_fd(const GateChannel *channel); /* ours, for the loop */
 int gate_channel_child_end(
         const GateChannel *channel); /* the unit's standard input; until dropped */

@@ -257,32 +257,41 @@ static void read_rlimits(GateRlimit rlimits[GATE_RLIMITS]) {
                         rlimits[i] = (GateRlimit){ .soft = now.rlim_cur, .hard = now.rlim_max };
 }
 
-/* Says hello with a pidfd of ourselves: it stays the program's after the exec, also across pid namespaces. */
-static bool say_hello(int channel, uint32_t unapplied) {
+static bool send_hello(int channel, uint32_t unapplied, const int fds[2]) {
         GateHello hello = { .type = GATE_HELLO, .unapplied = unapplied };
-        int pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
         union {
                 struct cmsghdr header;
-                char space[CMSG_SPACE(sizeof(int))];
+                char space[CMSG_SPACE(2 * sizeof(int))];
         } control = { .header = { .cmsg_level = SOL_SOCKET,
                                   .cmsg_type = SCM_RIGHTS,
-                                  .cmsg_len = CMSG_LEN(sizeof(int)) } };
+                                  .cmsg_len = CMSG_LEN(2 * sizeof(int)) } };
         struct iovec iov = { .iov_base = &hello, .iov_len = sizeof hello };
         struct msghdr message = { .msg_iov = &iov,
                                   .msg_iovlen = 1,
                                   .msg_control = &control,
                                   .msg_controllen = sizeof control };
 
-        if (pidfd < 0)
-                return false;
         read_namespaces(hello.namespaces);
         read_rlimits(hello.rlimits);
-        memcpy(CMSG_DATA(&control.header), &pidfd, sizeof pidfd);
+        memcpy(CMSG_DATA(&control.header), fds, 2 * sizeof(int));
+        return sendmsg(channel, &message, MSG_NOSIGNAL) == (ssize_t)sizeof hello;
+}
 
-        ssize_t n = sendmsg(channel, &message, MSG_NOSIGNAL);
+/* Says hello with a pidfd of ourselves (it stays the program's after the exec, also across pid namespaces) and moves to a
+ * fresh channel that nobody else has a copy of. −1: the launcher cannot be told. */
+static int say_hello(int channel, uint32_t unapplied) {
+        int pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+        int ends[2];
+
+        if (pidfd < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+                return -1;
+
+        bool said = send_hello(channel, unapplied, (const int[]){ pidfd, ends[0] });
 
         (void)close(pidfd);
-        return n == (ssize_t)sizeof hello;
+        (void)close(ends[0]);
+        (void)close(channel);
+        return said ? ends[1] : -1;
 }
 
 static bool wait_for_go(int channel) {
@@ -358,7 +367,8 @@ int gate_child_run(int inherited) {
         if (!enter_directory(&program))
                 return fail(channel, GATE_AT_DIRECTORY, errno);
         apply_signals(program.request);
-        if (!say_hello(channel, unapplied) || !wait_for_go(channel))
+        channel = say_hello(channel, unapplied);
+        if (channel < 0 || !wait_for_go(channel))
                 return GATE_EXIT_FAILED;
         return fail(channel, GATE_AT_EXEC, exec_program(&program));
 }

@@ -5,10 +5,13 @@
  *
  *   launcher → gate   GATE_REQUEST, with descriptors: a memfd that holds the GateRequest and its strings, then the
  *                     stdio that the program is to have (those in stdio_mask, in order)
- *   gate → launcher   GateHello with a pidfd of the gate (which becomes the program), when everything but the exec is
- *                     done; or GateFailure
- *   launcher → gate   GATE_GO, after the limits were read back
+ *   gate → launcher   GateHello with a pidfd of the gate (which becomes the program) and one end of a fresh pair, when
+ *                     everything but the exec is done; or GateFailure
+ *   launcher → gate   GATE_GO over the fresh pair, after the limits were read back
  *   gate → launcher   end of file by the exec itself (close-on-exec), or GateFailure
+ *
+ * The fresh pair is needed because the manager keeps the descriptor that it gave the unit as standard input: the end of
+ * file on the first pair comes when the unit ends, not with the exec.
  *
  * Both sides are of one build: the version is checked, not negotiated. End of file instead of "go" means that the
  * launcher is gone: the gate ends without running anything. */

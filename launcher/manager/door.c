@@ -138,10 +138,18 @@ void door_free(Door *door) {
         g_free(door);
 }
 
-bool door_reopen(Door *door, GError **error) {
+bool door_reopen(Door *door, sd_event *event, GError **error) {
+        int r;
+
         door->bus = sd_bus_close_unref(door->bus);
-        return door->socket_path ? connect_direct(door->socket_path, &door->bus, error)
-                                 : connect_system_bus(&door->bus, error);
+        if (door->socket_path ? !connect_direct(door->socket_path, &door->bus, error)
+                              : !connect_system_bus(&door->bus, error))
+                return false;
+        r = sd_bus_attach_event(door->bus, event, SD_EVENT_PRIORITY_NORMAL);
+        if (r < 0)
+                g_set_error(error, MANAGER_ERROR, MANAGER_ERROR_UNREACHABLE,
+                            "cannot watch the manager: %s", g_strerror(-r));
+        return r >= 0;
 }
 
 char *door_program_path(const char *name) {

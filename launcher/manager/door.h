@@ -6,6 +6,7 @@
 
 #include <glib.h>
 #include <stdbool.h>
+#include <systemd/sd-event.h>
 
 #include "dbus/connect.h"
 
@@ -33,8 +34,8 @@ Door *door_open(ManagerKind kind, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void door_free(Door *door);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Door, door_free)
 
-/* A fresh connection to the same manager, in place of one that broke (it re-executed itself). */
-bool door_reopen(Door *door, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* A fresh connection to the same manager, on the loop, in place of one that broke (it re-executed itself). */
+bool door_reopen(Door *door, sd_event *event, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Where our own programs are: next to the binary in a build tree, below libexec when installed. */
 char *door_program_path(const char *name);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "launcher/deadline.h"
+#include "launcher/detach.h"
 #include "launcher/job.h"
 #include "launcher/kernel/error.h"
 #include "launcher/launch.h"
@@ -17,6 +18,7 @@
 #include "launcher/plan.h"
 #include "launcher/record.h"
 #include "launcher/request.h"
+#include "launcher/sink.h"
 #include "units/compose.h"
 #include "units/error.h"
 #include "units/text.h"
@@ -38,6 +40,8 @@ typedef struct {
         Launch *launch;
         Facts refused; /* when there is no launch to ask */
         int input_fd;
+        Sink sink;
+        int tell_fd; /* of a detached launcher, until its caller is gone; −1 */
 } Run;
 
 static void run_clear(Run *run) {
@@ -47,6 +51,7 @@ static void run_clear(Run *run) {
         spec_free(run->spec);
         caller_clear(&run->caller);
         facts_clear(&run->refused);
+        sink_clear(&run->sink);
         options_clear(&run->options);
         if (run->input_fd >= 0)
                 (void)close(run->input_fd);
@@ -81,14 +86,29 @@ static bool open_input(Run *run, GError **error) {
         return false;
 }
 
+static bool is_descriptor(const char *where) {
+        return strcmp(where, "-") == 0 || g_str_has_prefix(where, "fd:");
+}
+
+/* The record first: what is wrong with the rest goes there. */
 static bool prepare(Run *run, char **argv, GError **error) {
+        g_autoptr(GError) no_sink = NULL;
         bool parsed = job_options_parse(&run->options, argv, error);
 
         run->spec = request_spec(&run->options, environ);
+        if (run->options.record && !run->options.is_help && !run->options.is_dry_run &&
+            !sink_open(run->options.record, &run->sink, parsed ? error : &no_sink))
+                return false;
         if (!parsed || run->options.is_help)
                 return parsed;
         if (run->options.command[0] == NULL) {
                 g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_USAGE, "no command given");
+                return false;
+        }
+        if (run->options.is_detach && run->options.record && is_descriptor(run->options.record)) {
+                g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_USAGE,
+                            "--detach: a record can only go to a file, not to %s",
+                            run->options.record);
                 return false;
         }
         return choose_manager(&run->options, error) &&
@@ -127,6 +147,13 @@ static void on_over(void *userdata) {
         (void)sd_event_exit(run->event, 0);
 }
 
+/* The caller of a detached launcher waits for one word: the id, or why there is none. */
+static void on_started(void *userdata) {
+        Run *run = userdata;
+
+        detach_tell(&run->tell_fd, 0, run->spec->id);
+}
+
 static int stdio_of(int fd) {
         return fcntl(fd, F_GETFD) >= 0 ? fd : -1;
 }
@@ -149,6 +176,7 @@ static bool launch(Run *run, GError **error) {
                 .is_capture = run->options.is_capture,
                 .is_kill_on_output = run->options.is_kill_on_output,
                 .is_best_effort = run->options.is_best_effort,
+                .on_started = on_started,
                 .handler = on_over,
                 .userdata = run,
         };
@@ -164,6 +192,8 @@ static bool launch(Run *run, GError **error) {
                             "cannot set up the event loop");
                 return false;
         }
+        if (run->tell_fd >= 0 && !detach_settle(run->door, run->spec->id, error))
+                return false;
         stay_the_caller(run);
         settings.event = run->event;
         settings.door = run->door;
@@ -177,34 +207,6 @@ static bool launch(Run *run, GError **error) {
         g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_SYSTEM, "the event loop failed: %s",
                     g_strerror(-r));
         return false;
-}
-
-static FILE *open_record(const char *where) {
-        if (strcmp(where, "-") == 0)
-                return stdout;
-        if (g_str_has_prefix(where, "fd:")) {
-                char *end = NULL;
-                gint64 fd = g_ascii_strtoll(where + 3, &end, 10);
-
-                return end != where + 3 && *end == '\0' && fd >= 0 && fd <= G_MAXINT
-                               ? fdopen((int)fd, "w")
-                               : NULL;
-        }
-        return fopen(where, "we");
-}
-
-static bool write_record(const Run *run, const RecordSource *source) {
-        FILE *stream = open_record(run->options.record);
-        bool is_pretty = stream && isatty(fileno(stream));
-        g_autofree char *text = record_to_json(source, is_pretty);
-        bool written = stream && fprintf(stream, "%s\n", text) >= 0 && fflush(stream) == 0;
-
-        if (!written)
-                fprintf(stderr, "cordon: cannot write the record to %s: %s\n", run->options.record,
-                        g_strerror(errno));
-        if (stream && stream != stdout)
-                (void)fclose(stream);
-        return written;
 }
 
 static void print_details(const RecordSource *source, uint32_t unapplied) {
@@ -228,6 +230,28 @@ static void print_details(const RecordSource *source, uint32_t unapplied) {
                         (const char *)g_ptr_array_index(source->verdict->evidence, i));
 }
 
+static bool write_record(Run *run, const RecordSource *source) {
+        g_autofree char *text = NULL;
+        g_autoptr(GError) error = NULL;
+
+        if (run->sink.fd < 0)
+                return true;
+        text = record_to_json(source, sink_is_terminal(&run->sink));
+        if (sink_write(&run->sink, text, &error))
+                return true;
+        fprintf(stderr, "cordon: %s\n", error->message);
+        return false;
+}
+
+/* It ended before it was known to run. */
+static void tell_end(Run *run, int status, const char *words) {
+        g_autofree char *text = status == 0 ? g_strdup(run->spec->id)
+                                            : g_strdup_printf("cordon: %s",
+                                                              words ?: "it ended at once");
+
+        detach_tell(&run->tell_fd, status, text);
+}
+
 static int report(Run *run) {
         const Facts *facts = run->launch ? launch_facts(run->launch) : &run->refused;
         g_auto(Verdict) verdict = { 0 };
@@ -246,11 +270,13 @@ static int report(Run *run) {
 
         g_autofree char *words = verdict_words(&verdict, facts);
 
-        if (words && !run->options.is_quiet)
+        if (run->tell_fd >= 0)
+                tell_end(run, verdict_exit_status(&verdict, facts), words);
+        else if (words && !run->options.is_quiet)
                 fprintf(stderr, "cordon: %s\n", words);
         if (run->options.is_verbose)
                 print_details(&source, run->launch ? launch_unapplied(run->launch) : 0);
-        if (run->options.record && !write_record(run, &source))
+        if (!write_record(run, &source))
                 return STATUS_FAILURE;
         return verdict_exit_status(&verdict, facts);
 }
@@ -285,8 +311,9 @@ static int print_plan(const Run *run) {
 }
 
 int verb_run(char **argv) {
-        g_auto(Run) run = { .input_fd = -1 };
+        g_auto(Run) run = { .input_fd = -1, .sink = SINK_INIT, .tell_fd = -1 };
         g_autoptr(GError) error = NULL;
+        int status = STATUS_FAILURE;
 
         options_init(&run.options);
         facts_init(&run.refused);
@@ -300,6 +327,8 @@ int verb_run(char **argv) {
         }
         if (run.options.is_dry_run)
                 return print_plan(&run);
+        if (run.options.is_detach && !detach_fork(&run.tell_fd, &status))
+                return status;
         if (!launch(&run, &error))
                 refuse(&run, error);
         return report(&run);

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The message is one byte of status and text up to the end of file; none at all is a child that died. */
+
+#include "detach.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dbus/delegate.h"
+#include "launcher/kernel/error.h"
+#include "units/name.h"
+
+#define STATUS_FAILURE 125
+
+static GString *read_to_end(int fd) {
+        GString *text = g_string_new(NULL);
+        char buffer[4096];
+        ssize_t n;
+
+        while ((n = read(fd, buffer, sizeof buffer)) != 0) {
+                if (n > 0)
+                        g_string_append_len(text, buffer, n);
+                else if (errno != EINTR)
+                        break;
+        }
+        return text;
+}
+
+static int hear_child(int fd) {
+        GString *text = read_to_end(fd);
+        int status = STATUS_FAILURE;
+
+        (void)close(fd);
+        if (text->len > 0)
+                status = (unsigned char)text->str[0];
+        else
+                g_string_assign(text, "?cordon: the detached launcher died\n");
+        (void)fputs(text->str + 1, status == 0 ? stdout : stderr);
+        (void)fflush(stdout);
+        g_string_free(text, TRUE);
+        return status;
+}
+
+static void leave_caller(void) {
+        int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+        (void)setsid();
+        for (int fd = STDIN_FILENO; null >= 0 && fd <= STDERR_FILENO; fd++)
+                (void)dup2(null, fd);
+        if (null > STDERR_FILENO)
+                (void)close(null);
+}
+
+bool detach_fork(int *ret_tell_fd, int *ret_status) {
+        int ends[2];
+        pid_t pid;
+
+        *ret_status = STATUS_FAILURE;
+        if (pipe2(ends, O_CLOEXEC) < 0)
+                return false;
+        pid = fork();
+        if (pid == 0) {
+                (void)close(ends[0]);
+                leave_caller();
+                *ret_tell_fd = ends[1];
+                return true;
+        }
+
+        (void)close(ends[1]);
+        if (pid > 0)
+                *ret_status = hear_child(ends[0]);
+        else
+                (void)close(ends[0]);
+        return false;
+}
+
+bool detach_settle(const Door *door, const char *id, GError **error) {
+        g_autofree char *escaped = name_escape(id);
+        g_autofree char *scope = g_strdup_printf("cordon-launcher-%s.scope", escaped);
+        g_autofree char *description = g_strdup_printf("Detached launcher of cordon %s", id);
+
+        if (door->kind == MANAGER_PRIVATE)
+                return true;
+        if (!door->socket_path) {
+                g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_USAGE,
+                            "--detach: only root detaches under the system manager; use --user");
+                return false;
+        }
+        return delegate_scope(door->socket_path, scope, getpid(), description, error);
+}
+
+void detach_tell(int *tell_fd, int status, const char *text) {
+        g_autofree char *message = g_strdup_printf("%c%s\n", 'x', text);
+
+        if (*tell_fd < 0)
+                return;
+        message[0] = (char)status; /* 0 is a status too */
+        (void)!write(*tell_fd, message, 1 + strlen(text) + 1);
+        (void)close(*tell_fd);
+        *tell_fd = -1;
+}

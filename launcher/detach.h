@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* --detach: the run goes on without the caller. The launcher lives on as a child of nobody, in a scope of its own next to
+ * the sandboxes, so that the end of the caller's session, process group or cgroup is not the end of the run; the caller
+ * waits only until the program runs, or it is known why it does not. */
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "launcher/manager/door.h"
+
+/* Forks. In the child: true, with the descriptor to tell the caller over. In the caller: false, with the exit status to
+ * end with; what the child had to say has been printed. */
+bool detach_fork(int *ret_tell_fd, int *ret_status);
+
+/* The child's: away from the caller's cgroup. A private manager lives in the caller's cgroup itself: nothing to be had. */
+bool detach_settle(const Door *door, const char *id, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The child's one message: what the caller prints (on standard output when the status is 0) and ends with. Closes. */
+void detach_tell(int *tell_fd, int status, const char *text);

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A file keeps what it holds until the new record is there to be written. */
+
+#include "sink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "launcher/kernel/error.h"
+
+#define DESCRIPTOR_PREFIX "fd:"
+
+static bool parse_descriptor(const char *where, int *ret_fd) {
+        guint64 number = 0;
+
+        if (strcmp(where, "-") == 0)
+                number = STDOUT_FILENO;
+        else if (!g_ascii_string_to_unsigned(where + strlen(DESCRIPTOR_PREFIX), 10, 0, G_MAXINT,
+                                             &number, NULL))
+                return false;
+        *ret_fd = (int)number;
+        return true;
+}
+
+static bool sink_fail(const char *name, const char *why, GError **error) {
+        g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_USAGE,
+                    "--record: cannot write to \"%s\": %s", name, why);
+        return false;
+}
+
+bool sink_open(const char *where, Sink *ret_sink, GError **error) {
+        bool is_path = strcmp(where, "-") != 0 && !g_str_has_prefix(where, DESCRIPTOR_PREFIX);
+        int fd = -1;
+
+        if (is_path)
+                fd = open(where, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+        else if (!parse_descriptor(where, &fd))
+                return sink_fail(where, "not a descriptor", error);
+        if (fd < 0)
+                return sink_fail(where, g_strerror(errno), error);
+        if (!is_path) {
+                int flags = fcntl(fd, F_GETFL);
+
+                if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
+                        return sink_fail(where,
+                                         flags < 0 ? g_strerror(errno)
+                                                   : "it is open for reading only",
+                                         error);
+        }
+
+        *ret_sink = (Sink){ .fd = fd, .is_ours = is_path, .name = g_strdup(where) };
+        return true;
+}
+
+static bool write_all(int fd, const char *text, size_t size) {
+        while (size > 0) {
+                ssize_t n = write(fd, text, size);
+
+                if (n < 0 && errno == EINTR)
+                        continue;
+                if (n < 0)
+                        return false;
+                text += n;
+                size -= (size_t)n;
+        }
+        return true;
+}
+
+bool sink_write(Sink *sink, const char *text, GError **error) {
+        g_autofree char *line = g_strconcat(text, "\n", NULL);
+        struct stat st;
+
+        if (sink->is_ours && fstat(sink->fd, &st) == 0 && S_ISREG(st.st_mode) &&
+            ftruncate(sink->fd, 0) < 0)
+                return sink_fail(sink->name, g_strerror(errno), error);
+        return write_all(sink->fd, line, strlen(line)) ||
+               sink_fail(sink->name, g_strerror(errno), error);
+}
+
+bool sink_is_terminal(const Sink *sink) {
+        return isatty(sink->fd) > 0;
+}
+
+void sink_clear(Sink *sink) {
+        if (sink->is_ours && sink->fd >= 0)
+                (void)close(sink->fd);
+        sink->fd = -1;
+        g_clear_pointer(&sink->name, g_free);
+}

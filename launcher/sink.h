@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Where the record goes: a file, standard output, or a descriptor of the caller's. Opened before anything runs: who asks
+ * for a record and cannot have it is told before, not after. */
+
+#include <glib.h>
+#include <stdbool.h>
+
+typedef struct {
+        int fd; /* −1: none */
+        bool is_ours;
+        char *name; /* as asked, for messages */
+} Sink;
+
+#define SINK_INIT \
+        { .fd = -1 }
+
+/* "-", "fd:N" or a path. */
+bool sink_open(const char *where, Sink *ret_sink, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The text and a newline, whole, in place of what a file held. */
+bool sink_write(Sink *sink, const char *text, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+bool sink_is_terminal(const Sink *sink);
+void sink_clear(Sink *sink);
