@@ -74,6 +74,8 @@ static const struct {
         { "TimeoutSec", "--grace" },    { "TimeoutStopSec", "--grace" }, { "RuntimeMaxSec", "--timeout" },
         { "RuntimeRandomizedExtraUSec", NULL }, { "RuntimeRandomizedExtraSec", NULL },
         { "User", "--uid" },            { "Group", "--gid" },            { "DynamicUser", NULL },
+        { "MemoryMax", "--memory" },    { "MemoryHigh", "--memory-high" }, { "MemorySwapMax", "--swap" },
+        { "CPUQuota", "--cpu" },        { "CPUQuotaPerSecUSec", "--cpu" }, { "AllowedCPUs", "--cpus" },
         { "WorkingDirectory", "-C" },   { "Environment", "-E" },         { "EnvironmentFile", "-E" },
         { "EnvironmentFiles", "-E" },   { "PassEnvironment", "-E" },     { "UnsetEnvironment", "-E" },
 };

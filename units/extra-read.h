@@ -24,7 +24,6 @@ bool extra_read_mode(const ExtraInfo *info, const char *text, PropertyList *out)
 bool extra_read_errno(const ExtraInfo *info, const char *text, PropertyList *out);
 bool extra_read_memory(const ExtraInfo *info, const char *text, PropertyList *out);
 bool extra_read_percent(const ExtraInfo *info, const char *text, PropertyList *out);
-bool extra_read_quota(const ExtraInfo *info, const char *text, PropertyList *out);
 bool extra_read_usec(const ExtraInfo *info, const char *text, PropertyList *out);
 bool extra_read_nsec(const ExtraInfo *info, const char *text, PropertyList *out);
 bool extra_read_weight(const ExtraInfo *info, const char *text, PropertyList *out);

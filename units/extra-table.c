@@ -113,7 +113,7 @@ static const ExtraInfo table[] = {
         { "ConfigurationDirectory",     EXTRA_NAMES,          .own = MOUNT },
         { "ConfigurationDirectoryMode", EXTRA_MODE },
 
-        /* Resources: of the unit, inside the limits of the slice around it */
+        /* Resources: of the unit, inside the slice around it, whose limits have options */
         { "CPUAccounting",              EXTRA_BOOL },
         { "MemoryAccounting",           EXTRA_BOOL },
         { "TasksAccounting",            EXTRA_BOOL },
@@ -121,17 +121,12 @@ static const ExtraInfo table[] = {
         { "IPAccounting",               EXTRA_BOOL },
         { "CPUWeight",                  EXTRA_WEIGHT_OR_IDLE },
         { "StartupCPUWeight",           EXTRA_WEIGHT_OR_IDLE },
-        { "CPUQuota",                   EXTRA_QUOTA },
         { "CPUQuotaPeriodSec",          EXTRA_USEC },
-        { "AllowedCPUs",                EXTRA_NUMBERS },
         { "StartupAllowedCPUs",         EXTRA_NUMBERS },
         { "AllowedMemoryNodes",         EXTRA_NUMBERS },
         { "StartupAllowedMemoryNodes",  EXTRA_NUMBERS },
         { "MemoryMin",                  EXTRA_MEMORY },
         { "MemoryLow",                  EXTRA_MEMORY },
-        { "MemoryHigh",                 EXTRA_MEMORY },
-        { "MemoryMax",                  EXTRA_MEMORY },
-        { "MemorySwapMax",              EXTRA_MEMORY },
         { "MemoryZSwapMax",             EXTRA_MEMORY },
         { "MemoryZSwapWriteback",       EXTRA_BOOL },
         { "IOWeight",                   EXTRA_WEIGHT },

@@ -27,7 +27,6 @@ typedef enum {
         EXTRA_ERRNO,         /* i: EPERM, a number, or kill */
         EXTRA_MEMORY,  /* t: a size, infinity; or u under NAMEScale: percent of the machine's */
         EXTRA_PERCENT, /* u: percent */
-        EXTRA_QUOTA,   /* t under CPUQuotaPerSecUSec: percent of one CPU */
         EXTRA_USEC,    /* t under NAMEUSec: a time span, infinity */
         EXTRA_NSEC,    /* t: likewise, a bare number is nanoseconds */
         EXTRA_WEIGHT,  /* t: 1 to 10000 */

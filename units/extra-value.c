@@ -160,16 +160,6 @@ bool extra_read_percent(const ExtraInfo *info, const char *text, PropertyList *o
         return true;
 }
 
-bool extra_read_quota(const ExtraInfo *info, const char *text, PropertyList *out) {
-        g_autofree char *name = g_strconcat(info->name, "PerSecUSec", NULL);
-        uint64_t permyriad;
-
-        if (!extra_amount_percent(text, &permyriad) || permyriad == 0 || permyriad > INT32_MAX)
-                return false;
-        property_list_set_uint64(out, name, permyriad * 100);
-        return true;
-}
-
 char *extra_usec_name(const char *name) {
         g_assert(g_str_has_suffix(name, "Sec"));
         return g_strdup_printf("%.*sUSec", (int)(strlen(name) - strlen("Sec")), name);

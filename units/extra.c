@@ -42,7 +42,6 @@ static const struct {
         [EXTRA_ERRNO] =          { extra_read_errno, "an error name such as EPERM, its number, or kill" },
         [EXTRA_MEMORY] =         { extra_read_memory, "a number with K, M, G or T (1024-based), percent, or infinity" },
         [EXTRA_PERCENT] =        { extra_read_percent, "0% to 100%" },
-        [EXTRA_QUOTA] =          { extra_read_quota, "percent of one CPU such as 150%" },
         [EXTRA_USEC] =           { extra_read_usec, TIME_SPAN },
         [EXTRA_NSEC] =           { extra_read_nsec, TIME_SPAN },
         [EXTRA_WEIGHT] =         { extra_read_weight, "1 to 10000" },
@@ -113,8 +112,8 @@ static bool fail_name(const char *name, GError **error) {
                 nearest_offer(&nearest, extra_at(i)->name);
         g_set_error(error, UNITS_ERROR, UNITS_ERROR_BAD_NAME,
                     "-p: \"%s\" is not a property that cordon knows%s%s%s", shown,
-                    nearest.best ? "; did you mean " : "", nearest.best ? nearest.best : "",
-                    nearest.best ? "?" : "");
+                    nearest.best ? ", but " : "", nearest.best ? nearest.best : "",
+                    nearest.best ? " is" : "");
         return false;
 }
 

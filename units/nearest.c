@@ -30,9 +30,9 @@ static size_t distance_of(const char *a, const char *b) {
         return row[n];
 }
 
-/* A third of the letters may be wrong, and one of a short word. */
+/* One letter may be wrong, in a longer word two: as many as exchanging two of them counts for. */
 Nearest nearest_to(const char *word) {
-        return (Nearest){ .word = word, .distance = MAX(strlen(word) / 3, 1) + 1 };
+        return (Nearest){ .word = word, .distance = strlen(word) < 5 ? 2 : 3 };
 }
 
 void nearest_offer(Nearest *nearest, const char *candidate) {

@@ -189,7 +189,7 @@ static const struct {
         const char *message; /* NULL: free */
         const char *name;
 } extras[] = {
-        { NULL, "NoNewPrivileges" }, { NULL, "MemoryMax" }, { NULL, "LimitRTPRIO" }, { NULL, "Nice" },
+        { NULL, "NoNewPrivileges" }, { NULL, "MemoryLow" }, { NULL, "LimitRTPRIO" }, { NULL, "Nice" },
         { NULL, "LimitASX" }, { NULL, "" },
         { "-p: \"Slice\" belongs to the sandbox", "Slice" },
         { "-p: \"Type\" belongs to the sandbox", "Type" },
@@ -201,6 +201,8 @@ static const struct {
         { "-p: \"RuntimeMaxSec\" belongs to the sandbox; use --timeout", "RuntimeMaxSec" },
         { "-p: \"RuntimeMaxUSec\" belongs to the sandbox; use --timeout", "RuntimeMaxUSec" },
         { "-p: \"TimeoutStopUSec\" belongs to the sandbox; use --grace", "TimeoutStopUSec" },
+        { "-p: \"MemoryMax\" belongs to the sandbox; use --memory", "MemoryMax" },
+        { "-p: \"CPUQuota\" belongs to the sandbox; use --cpu", "CPUQuota" },
         { "-p: \"LimitFSIZE\" belongs to the sandbox; use --fsize", "LimitFSIZE" },
         { "-p: \"LimitFSIZESoft\" belongs to the sandbox; use --fsize", "LimitFSIZESoft" },
         { "-p: \"LimitCPU\" belongs to the sandbox; use --cpu-time", "LimitCPU" },
