@@ -192,6 +192,8 @@ static void runtime_remove_tree(int parent_fd, const char *name) {
         if (unlinkat(parent_fd, name, 0) >= 0 || (errno != EISDIR && errno != EPERM))
                 return;
 
+        /* systemd makes directories that even their owner may not read or change. */
+        (void)fchmodat(parent_fd, name, 0700, 0);
         fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (fd >= 0)
                 runtime_remove_matching(fd, runtime_match_any, NULL);

@@ -387,7 +387,7 @@ static char *environment_names(pid_t pid) {
 static void test_nothing_of_the_starter(const char *keeper, const char *mounts) {
         g_autofree char *dir = NULL, *names = NULL, *own = NULL, *cwd = NULL, *limits = NULL;
         g_autofree char *fds_path = NULL, *cwd_path = NULL, *limits_path = NULL;
-        struct rlimit few = { .rlim_cur = 77, .rlim_max = 4096 };
+        struct rlimit few;
         pid_t child, keeper_pid;
         Use use;
 
@@ -397,6 +397,8 @@ static void test_nothing_of_the_starter(const char *keeper, const char *mounts) 
                 (void)chdir("/tmp");
                 (void)umask(0);
                 (void)nice(7);
+                (void)getrlimit(RLIMIT_NOFILE, &few);
+                few.rlim_cur = 77;
                 (void)setrlimit(RLIMIT_NOFILE, &few);
                 use = use_begin(keeper, FOREVER_USEC);
                 _exit(use.dir ? 0 : 1);
