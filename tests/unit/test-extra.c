@@ -187,6 +187,8 @@ static const struct {
         { "IgnoreOnIsolate=yes", "IgnoreOnIsolate b true" },
         { "MemoryLow=12.34%", "MemoryLowScale u 529998964" },
         { "MemoryMin=infinity", "MemoryMin t 18446744073709551615" },
+        { "MemoryLow=1%", "MemoryLowScale u 42949673" },
+        { "MemoryLow=100%", "MemoryLowScale u 4294967295" },
         /* newer than 252 */
         { "PrivateTmp=disconnected", "PrivateTmpEx s 'disconnected'" },
         { "PrivateUsers=identity", "PrivateUsersEx s 'identity'" },

@@ -358,20 +358,26 @@ static void test_failures(void) {
 }
 
 static void test_standard_input(void) {
-        g_autofree char *place = job_place("{\"command\":[\"a\"]}");
-        char *argv[] = { (char *)"--job", (char *)"-", NULL };
-        char *with_stdin[] = { (char *)"--job=-", (char *)"--stdin", (char *)"/x", NULL };
-        char **const argvs[] = { argv, with_stdin };
-        const char *const inputs[] = { "null", "/x" };
+        static const struct {
+                const char *job, *option, *input;
+        } inputs[] = {
+                { "{}", NULL, "null" },
+                { "{}", "--stdin=/x", "/x" },
+                { "{\"stdin\":\"/y\"}", NULL, "/y" },
+                { "{\"stdin\":\"/y\"}", "--stdin=/x", "/x" },
+        };
 
-        for (int i = 0; i < 2; i++) {
+        for (size_t i = 0; i < G_N_ELEMENTS(inputs); i++) {
+                g_autofree char *place = job_place(inputs[i].job);
+                char *argv[] = { (char *)"--job=-", (char *)inputs[i].option, NULL };
                 g_auto(Options) options;
 
                 if (!freopen(place, "r", stdin))
                         BAIL_OUT("no standard input");
                 options_init(&options);
-                ok(job_options_parse(&options, argvs[i], NULL), "a job comes over standard input");
-                is(options.input, inputs[i], "so the program's is %s", inputs[i]);
+                ok(job_options_parse(&options, argv, NULL), "%s comes over standard input",
+                   inputs[i].job);
+                is(options.input, inputs[i].input, "so the program's is %s", inputs[i].input);
         }
 }
 
