@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -31,6 +32,8 @@ static struct {
         const char *manager;
         char *cordon, *victim, *directory;
         unsigned runs;
+        pid_t janitor;
+        int janitor_fd;
 } kit;
 
 char *kit_program(const char *name) {
@@ -54,6 +57,41 @@ static void find_manager(void) {
         manager_learn(run->output->str);
 }
 
+static void remove_tree(const char *path) {
+        g_autoptr(GDir) directory = g_dir_open(path, 0, NULL);
+
+        for (const char *name; directory && (name = g_dir_read_name(directory));) {
+                g_autofree char *child = g_build_filename(path, name, NULL);
+
+                remove_tree(child);
+        }
+        (void)remove(path);
+}
+
+/* Who outlives us for a moment, however we end: when the pipe is closed, the directory goes. */
+static void start_janitor(void) {
+        int ends[2];
+        char nothing;
+
+        if (pipe2(ends, O_CLOEXEC) < 0)
+                BAIL_OUT("no pipe: %s", strerror(errno));
+        kit.janitor = fork();
+        if (kit.janitor != 0) {
+                (void)close(ends[0]);
+                kit.janitor_fd = ends[1];
+                return;
+        }
+
+        (void)setsid();
+        for (int fd = 0; fd < 64; fd++)
+                if (fd != ends[0])
+                        (void)close(fd);
+        while (read(ends[0], &nothing, 1) < 0 && errno == EINTR)
+                ;
+        remove_tree(kit.directory);
+        _exit(0);
+}
+
 void kit_init(void) {
         (void)signal(SIGPIPE, SIG_IGN);
         kit.is_slow = is_one("CORDON_TEST_SLOW");
@@ -71,24 +109,15 @@ void kit_init(void) {
         if (!g_getenv("CORDON_PRIVATE_IDLE"))
                 g_setenv("CORDON_PRIVATE_IDLE", kit.is_slow ? "30s" : "3s", TRUE);
         (void)umask(022);
+        start_janitor();
         plan(NO_PLAN);
         find_manager();
 }
 
-static void remove_tree(const char *path) {
-        g_autoptr(GDir) directory = g_dir_open(path, 0, NULL);
-
-        for (const char *name; directory && (name = g_dir_read_name(directory));) {
-                g_autofree char *child = g_build_filename(path, name, NULL);
-
-                remove_tree(child);
-        }
-        (void)remove(path);
-}
-
 void kit_clear(void) {
         manager_forget();
-        remove_tree(kit.directory);
+        (void)close(kit.janitor_fd);
+        (void)waitpid(kit.janitor, NULL, 0);
         g_free(kit.directory);
         g_free(kit.victim);
         g_free(kit.cordon);
@@ -184,6 +213,8 @@ static char **make_argv(const KitOrder *order, const char *id) {
 static void become_clean(void) {
         sigset_t none;
 
+        /* Should the test be killed, cordon goes too, and with it the run. */
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
         for (int number = 1; number < NSIG; number++)
                 (void)signal(number, SIG_DFL);
         sigemptyset(&none);
