@@ -157,6 +157,10 @@ static void test_all_at_once(void) {
 
 static void test_smallest(void) {
         for (size_t i = 0; i < G_N_ELEMENTS(smallest); i++) {
+                /* A hundredth of an emulated CPU starts nothing in time. */
+                if (kit_is_slow() && g_str_equal(smallest[i].option, "--cpu"))
+                        continue;
+
                 KitOrder least = { .options = WORDS(smallest[i].option, smallest[i].least),
                                    .command = WORDS("/bin/true") };
                 KitOrder below = { .options = WORDS(smallest[i].option, smallest[i].below),
