@@ -22,7 +22,8 @@ static const char *const identity_status_lines[] = {
         "CapEff:", "CapBnd:", "NoNewPrivs:", "Seccomp:", "Seccomp_filters:",
 };
 
-/* A manager cannot raise a hard limit for a program unless it is root with this capability. */
+/* Without these, nobody can give a program back what the manager's starter had given away. */
+#define IDENTITY_CAP_SYS_NICE     23
 #define IDENTITY_CAP_SYS_RESOURCE 24
 
 bool identity_is_booted(void) {
@@ -82,6 +83,9 @@ static void identity_add_privileges(GString *text) {
 
         if (!(identity_capabilities(lines) & (UINT64_C(1) << IDENTITY_CAP_SYS_RESOURCE)))
                 identity_add_hard_limits(text);
+
+        if (!(identity_capabilities(lines) & (UINT64_C(1) << IDENTITY_CAP_SYS_NICE)))
+                g_string_append_printf(text, "nice=%d\n", getpriority(PRIO_PROCESS, 0));
 
         if (g_file_get_contents("/proc/self/attr/current", &label, NULL, NULL))
                 identity_add(text, "label", label);
