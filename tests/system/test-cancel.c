@@ -154,14 +154,16 @@ static void test_nohup(void) {
 
 /* Wherever it is on its way: either cordon was not yet ready for signals and just ends, or there is a record. */
 static void test_early(void) {
+        KitOrder plain = { .command = VICTIM("end") };
         int rounds = kit_rounds(40, 5), wrong = 0, left = 0, records = 0;
+        g_autoptr(KitRun) model = kit_run(&plain);
+        uint64_t span = (model->ended_usec - model->started_usec) * 3 / 2 + 10 * KIT_MSEC;
 
         for (int i = 0; i < rounds; i++) {
                 KitOrder order = { .command = VICTIM("pause") };
                 g_autoptr(KitRun) run = kit_start(&order);
 
-                (void)kit_wait_process(run->pidfd, kit_patience((uint64_t)i * KIT_MSEC * 20 /
-                                                                (uint64_t)rounds));
+                (void)kit_wait_process(run->pidfd, span * (uint64_t)(i + 1) / (uint64_t)rounds);
                 kit_signal(run, SIGTERM);
                 kit_finish(run);
                 records += run->record != NULL;

@@ -62,7 +62,7 @@ static const Case budgets[] = {
         { .name = "children that each use less", .command = WORDS(
                 "child", "burn", "90", "then", "reap", "child", "burn", "90", "then", "reap",
                 "child", "burn", "90", "then", "reap", "child", "burn", "90", "then", "reap"),
-          TERMED, .said = "child 0\nchild 0\n*", .outlived = ABSENT },
+          TERMED, .said = "child 0\n*", .outlived = ABSENT },
         { .name = "a program that handles TERM and exits 0", .command = WORDS("quit-on", "TERM", "spin") },
         { .name = "a program that ignores TERM", .options = WORDS("--grace", "100ms"),
           .command = WORDS("ignore", "TERM", "spin"), KILLED, .touched = "cpu-time grace" },
