@@ -145,6 +145,17 @@ static SearchStep private_search_connect(PrivateSearch *search, GError **error) 
         return SEARCH_NOBODY;
 }
 
+/* With the lock held: a start that came to nothing leaves nothing. What a keeper has recorded is for the
+ * next keeper to clear. */
+static void private_search_give_up(PrivateSearch *search) {
+        bool lives = false;
+        AUTO_CLOSE int process = private_keeper_open(&search->dir, &lives);
+
+        if (!lives && runtime_dir_is_current(&search->dir) &&
+            faccessat(search->dir.fd, "ground", F_OK, 0) < 0)
+                runtime_dir_remove(&search->dir);
+}
+
 static uint64_t private_idle_usec(const PrivateSettings *settings) {
         const char *text = g_getenv("CORDON_PRIVATE_IDLE");
         uint64_t usec;
@@ -207,7 +218,11 @@ static SearchStep private_search_step(PrivateSearch *search, GError **error) {
 
         if (lived || !runtime_dir_is_current(&search->dir))
                 return SEARCH_AGAIN;
-        return private_search_start(search, error);
+
+        step = private_search_start(search, error);
+        if (step == SEARCH_FAILED)
+                private_search_give_up(search);
+        return step;
 }
 
 bool private_manager_ensure(const PrivateSettings *settings, char **ret_runtime_dir,

@@ -469,18 +469,22 @@ static void test_other_users(const char *keeper) {
         leave(&use);
 }
 
-static void test_world(const char *keeper) {
+/* Returns the directory. */
+static char *test_world(const char *keeper) {
         Use use = use_begin(keeper, FOREVER_USEC);
+        char *dir;
         g_autofree char *booted = g_strdup_printf("/proc/%d/root/run/systemd/system",
                                                   (int)manager_of(use.dir));
 
         cmp_ok(g_file_test(booted, G_FILE_TEST_EXISTS),
                "==", g_file_test("/run/systemd/system", G_FILE_TEST_EXISTS),
                "programs see no booted system where there is none");
+        dir = g_strdup(use.dir);
         leave(&use);
+        return dir;
 }
 
-static void test_errors(void) {
+static void test_errors(const char *dir, const char *mounts) {
         Use use = use_begin("/nowhere/cordon-keeper", FOREVER_USEC);
 
         ok(!use.dir, "without its keeper there is no manager");
@@ -490,11 +494,12 @@ static void test_errors(void) {
            "completely?",
            "and the message says what would help");
         use_end(&use);
+        nothing_is_left(dir, mounts, "after a start that failed");
 }
 
 int main(int argc, char *argv[]) {
         g_autofree char *keeper = keeper_path(argc, argv);
-        g_autofree char *mounts = mounts_now();
+        g_autofree char *mounts = mounts_now(), *dir = NULL;
 
         if (unshare(CLONE_NEWUTS) < 0 && !g_getenv("CORDON_TEST_VM"))
                 plan(SKIP_ALL, "needs root, or a machine of its own");
@@ -514,7 +519,7 @@ int main(int argc, char *argv[]) {
         skip(geteuid() != 0, 2, "only root can be another user");
         test_other_users(keeper);
         end_skip;
-        test_world(keeper);
-        test_errors();
+        dir = test_world(keeper);
+        test_errors(dir, mounts);
         done_testing();
 }
