@@ -5,6 +5,7 @@
 
 #include "connect.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "error.h"
@@ -60,4 +61,29 @@ bool connect_system_bus(sd_bus **ret_bus, GError **error) {
                 return false;
         }
         return true;
+}
+
+static int shake_hands(sd_bus *bus) {
+        uint64_t patience_usec = 0;
+        int64_t deadline_usec;
+        int r = sd_bus_get_method_call_timeout(bus, &patience_usec);
+
+        deadline_usec = g_get_monotonic_time() + (int64_t)patience_usec;
+        while (r >= 0 && (r = sd_bus_is_ready(bus)) == 0) {
+                int64_t left_usec = deadline_usec - g_get_monotonic_time();
+
+                r = sd_bus_process(bus, NULL);
+                if (r == 0)
+                        r = left_usec > 0 ? sd_bus_wait(bus, (uint64_t)left_usec) : -ETIMEDOUT;
+        }
+        return r;
+}
+
+bool connect_settle(sd_bus *bus, GError **error) {
+        int r = shake_hands(bus);
+
+        if (r < 0)
+                g_set_error(error, DBUS_ERROR, DBUS_ERROR_NO_ANSWER,
+                            "the manager does not answer: %s", g_strerror(-r));
+        return r >= 0;
 }

@@ -13,3 +13,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(sd_bus, sd_bus_close_unref)
 bool connect_direct(const char *socket_path, sd_bus **ret_bus,
                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
 bool connect_system_bus(sd_bus **ret_bus, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Waits, with the deadline of a call, until the other side has said who it is: sending a descriptor before would wait for it
+ * without one. */
+bool connect_settle(sd_bus *bus, GError **error) G_GNUC_WARN_UNUSED_RESULT;

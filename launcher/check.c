@@ -94,10 +94,30 @@ void check_explain_failure(const GateFailure *failure, GError **error) {
 }
 
 /* Statuses from 200 on are systemd's own, for what it could not do before the gate was executed. */
+static const struct {
+        int status;
+        const char *words;
+} early_ends[] = {
+        { 200, "it cannot enter its working directory" },
+        { 203,
+          "it cannot be executed there: a -p that hides files or a file system without exec may hide cordon's own gate" },
+        { 216, "its group cannot be had from this manager" },
+        { 217, "its user cannot be had from this manager" },
+        { 226, "its namespaces cannot be set up: see the -p that ask for them" },
+};
+
 void check_explain_end(const UnitSnapshot *snapshot, GError **error) {
+        bool is_status = snapshot->exec_main_code == CLD_EXITED;
+
+        for (size_t i = 0; is_status && i < G_N_ELEMENTS(early_ends); i++)
+                if (snapshot->exec_main_status == early_ends[i].status) {
+                        g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_GATE,
+                                    "the unit did not start (status %d): %s", early_ends[i].status,
+                                    early_ends[i].words);
+                        return;
+                }
         g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_GATE,
                     "the gate ended before the program could be started (unit result %s, %s %d)",
-                    snapshot->result ?: "unknown",
-                    snapshot->exec_main_code == CLD_EXITED ? "status" : "signal",
+                    snapshot->result ?: "unknown", is_status ? "status" : "signal",
                     snapshot->exec_main_status);
 }

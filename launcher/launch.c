@@ -32,6 +32,8 @@
 #include "units/name.h"
 #include "units/text.h"
 
+#define HELLO_PATIENCE_USEC \
+        (25 * G_USEC_PER_SEC) /* less than what units/compose leaves the manager's deadline */
 #define START_PATIENCE_USEC (90 * G_USEC_PER_SEC) /* an emulated machine needs a good part of it */
 #define WORD_PATIENCE_USEC \
         (30 * G_USEC_PER_SEC) /* for the manager to say how a dead process ended */
@@ -71,7 +73,7 @@ struct Launch {
         uint64_t reconnect_until_usec;
 };
 
-static void decide(Launch *launch);
+static void decide(void *userdata);
 static bool begin(Launch *launch, GError **error);
 static void refuse_start(Launch *launch);
 
@@ -204,6 +206,11 @@ static void gate_failed(Launch *launch) {
         launch->facts.exec_errno = gate_channel_failure(launch->gate)->error_number;
 }
 
+static int on_start_patience(sd_event_source *source, uint64_t usec, void *userdata) {
+        refuse(userdata, "manager-unreachable", "the manager did not start the unit in time");
+        return 0;
+}
+
 /* Everything that the gate has said by now. */
 static void hear_gate(Launch *launch) {
         while (!launch->gate_ended)
@@ -212,6 +219,8 @@ static void hear_gate(Launch *launch) {
                         return;
                 case GATE_NEWS_HELLO:
                         launch->gate_said_hello = true;
+                        deadline_arm(launch->settings.event, &launch->patience, HELLO_PATIENCE_USEC,
+                                     on_start_patience, launch);
                         (void)sd_event_source_set_io_fd(launch->gate_io,
                                                         gate_channel_fd(launch->gate));
                         break;
@@ -223,11 +232,6 @@ static void hear_gate(Launch *launch) {
                         launch->gate_io = sd_event_source_disable_unref(launch->gate_io);
                         break;
                 }
-}
-
-static int on_start_patience(sd_event_source *source, uint64_t usec, void *userdata) {
-        refuse(userdata, "manager-unreachable", "the manager did not start the unit in time");
-        return 0;
 }
 
 static int on_death(sd_event_source *source, int fd, uint32_t events, void *userdata) {
@@ -385,6 +389,7 @@ static void see_to_stragglers(Launch *launch) {
 static int on_reconnect(sd_event_source *source, uint64_t usec, void *userdata) {
         Launch *launch = userdata;
 
+        deadline_disarm(&launch->reconnect);
         if (door_reopen(launch->settings.door, launch->settings.event, NULL)) {
                 unit_watch_attach(launch->watch, launch->settings.door->bus);
                 if (launch->phase == PHASE_CLEARING)
@@ -444,27 +449,18 @@ static void decide_clearing(Launch *launch) {
         }
 }
 
-static void decide(Launch *launch) {
-        switch (launch->phase) {
-        case PHASE_STARTING:
-                decide_starting(launch);
-                return;
-        case PHASE_RUNNING:
-                decide_running(launch);
-                return;
-        case PHASE_ENDING:
-                decide_ending(launch);
-                return;
-        case PHASE_CLEARING:
-                decide_clearing(launch);
-                return;
-        case PHASE_OVER:
-                return;
-        }
-}
+/* Also the handler of whoever has news. */
+static void decide(void *userdata) {
+        static void (*const deciders[])(Launch *) = {
+                [PHASE_STARTING] = decide_starting,
+                [PHASE_RUNNING] = decide_running,
+                [PHASE_ENDING] = decide_ending,
+                [PHASE_CLEARING] = decide_clearing,
+        };
+        Launch *launch = userdata;
 
-static void on_news(void *userdata) {
-        decide(userdata);
+        if (launch->phase != PHASE_OVER)
+                deciders[launch->phase](launch);
 }
 
 static int on_gate(sd_event_source *source, int fd, uint32_t events, void *userdata) {
@@ -525,7 +521,7 @@ static bool begin(Launch *launch, GError **error) {
         int r;
 
         drop_attempt(launch);
-        launch->watch = unit_watch_new(settings->door->bus, launch->unit, launch->slice, on_news,
+        launch->watch = unit_watch_new(settings->door->bus, launch->unit, launch->slice, decide,
                                        launch);
         if (!open_gate(launch, error))
                 return false;
@@ -553,7 +549,7 @@ Launch *launch_new(const LaunchSettings *settings, GError **error) {
 
         deadline_arm(settings->event, &launch->patience, START_PATIENCE_USEC, on_start_patience,
                      launch);
-        launch->guard = guard_link_new(settings->event, settings->door, id, launch->owner, on_news,
+        launch->guard = guard_link_new(settings->event, settings->door, id, launch->owner, decide,
                                        launch);
         if (!begin(launch, error))
                 return NULL;

@@ -2,9 +2,11 @@
 
 /* cordon: picks the verb. */
 
+#include <fcntl.h>
 #include <glib.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "config.h"
 #include "launcher/verbs/verbs.h"
@@ -39,9 +41,17 @@ static int list_verbs(void) {
         return 0;
 }
 
+/* A descriptor of ours must never land where a stream is expected: not the record's on standard output, nor a socket where
+ * we print words. What was closed stays closed for the program: /dev/null is close-on-exec here, and that is the mark. */
+static void keep_stream_numbers(void) {
+        for (int fd = open("/dev/null", O_RDWR | O_CLOEXEC); fd >= 0 && fd <= STDERR_FILENO;)
+                fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+}
+
 int main(int argc, char *argv[]) {
         const char *word = argc > 1 ? argv[1] : "";
 
+        keep_stream_numbers();
         if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
                 return print_help();
         if (strcmp(word, "--version") == 0) {

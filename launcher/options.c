@@ -78,6 +78,8 @@ static bool take_clean_environment(Options *options, const char *value, GError *
 }
 
 static bool take_directory(Options *options, const char *value, GError **error) {
+        if (value[0] == '\0')
+                return usage_error(error, "-C: a directory is needed");
         text_replace(&options->directory, value);
         return true;
 }

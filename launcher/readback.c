@@ -86,8 +86,16 @@ static Effective read_limit(const LimitSet *limits, Limit limit, Cgroup *cgroup,
         return (Effective){ .is_known = true, .is_enforced = true, .effective = asked };
 }
 
+/* "memory" of "memory.swap.max" */
+static char *controller_of(const LimitInfo *info) {
+        const char *name = info->readback_name ? info->readback_name : "cpuset";
+
+        return g_strndup(name, strcspn(name, "."));
+}
+
 static void complain(Limit limit, const Effective *now, GError **error) {
         const LimitInfo *info = limit_info(limit);
+        g_autofree char *controller = controller_of(info);
         g_autofree char *holds = now->effective == LIMIT_INFINITY
                                          ? g_strdup("no limit")
                                          : limit_format(limit, now->effective);
@@ -100,16 +108,16 @@ static void complain(Limit limit, const Effective *now, GError **error) {
         else
                 g_set_error(
                         error, LAUNCHER_ERROR, LAUNCHER_ERROR_UNENFORCEABLE,
-                        "--%s cannot be enforced here: this manager has no cgroup controller for %s; "
-                        "a manager that has it delegated is needed (--system, or a drop-in with Delegate= for it)",
-                        info->key, info->property);
+                        "--%s cannot be enforced here: this manager has no cgroup controller \"%s\"; use --system, "
+                        "delegate it (Delegate=%s in a drop-in of user@.service), or give --best-effort",
+                        info->key, controller, controller);
 }
 
 bool readback_check(const LimitSet *limits, Cgroup *cgroup, const GateHello *hello,
                     Readback *ret_readback, GError **error) {
         bool all = true;
 
-        *ret_readback = (Readback){ 0 };
+        *ret_readback = (Readback){ .is_read = true };
         for (int i = 0; i < _LIMIT_MAX; i++) {
                 Effective *now = &ret_readback->limits[i];
 

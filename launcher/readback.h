@@ -18,6 +18,7 @@ typedef struct {
 } Effective;
 
 typedef struct {
+        bool is_read; /* somebody looked */
         Effective limits[_LIMIT_MAX];
 } Readback;
 

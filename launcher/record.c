@@ -41,9 +41,12 @@ static void add_number(cJSON *object, const char *key, uint64_t value) {
         cJSON_AddItemToObject(object, key, cJSON_CreateRaw(text));
 }
 
+/* JSON is UTF-8; what people typed may not be. */
 static void add_string(cJSON *object, const char *key, const char *value) {
-        if (value)
-                cJSON_AddStringToObject(object, key, value);
+        g_autofree char *valid = value ? g_utf8_make_valid(value, -1) : NULL;
+
+        if (valid)
+                cJSON_AddStringToObject(object, key, valid);
 }
 
 /* Arguments may be any bytes; JSON may not. What is not UTF-8 is shown with replacement characters. */
@@ -112,7 +115,9 @@ static void add_verdict(cJSON *record, const Verdict *verdict) {
 
 static void add_limit(cJSON *limits, const RecordSource *source, Limit limit) {
         const LimitInfo *info = limit_info(limit);
-        const Effective *effective = source->readback ? &source->readback->limits[limit] : NULL;
+        const Effective *effective = source->readback && source->readback->is_read
+                                             ? &source->readback->limits[limit]
+                                             : NULL;
         cJSON *entry = cJSON_AddObjectToObject(limits, info->key);
 
         add_number(entry, "requested", source->spec->limits.value[limit]);
@@ -145,7 +150,7 @@ static void add_usage(cJSON *record, const Facts *facts) {
         uint64_t wall = facts_wall_usec(facts);
         cJSON *usage;
 
-        if (facts->stage == STAGE_REFUSED)
+        if (facts->stage != STAGE_EXECUTED)
                 return; /* nothing of it ran */
         usage = cJSON_AddObjectToObject(record, "usage");
 
@@ -224,8 +229,10 @@ char *record_to_json(const RecordSource *source, bool is_pretty) {
         add_usage(record, source->facts);
         add_stream(record, "stdout", source->output);
         add_stream(record, "stderr", source->errors);
-        add_time(record, "started_at", source->facts->started_realtime_usec);
-        add_time(record, "ended_at", source->facts->ended_realtime_usec);
+        if (source->facts->stage == STAGE_EXECUTED) {
+                add_time(record, "started_at", source->facts->started_realtime_usec);
+                add_time(record, "ended_at", source->facts->ended_realtime_usec);
+        }
         add_string(record, "invocation_id", source->invocation_id);
         add_string(record, "cordon_version", source->manager ? CORDON_VERSION : NULL);
         add_string(record, "systemd_version", source->manager_version);

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -62,6 +63,11 @@ static bool write_all(int fd, const char *text, size_t size) {
 
                 if (n < 0 && errno == EINTR)
                         continue;
+                if (n < 0 && errno == EAGAIN) {
+                        /* The caller's descriptor, which the program may have made non-blocking. */
+                        (void)poll(&(struct pollfd){ .fd = fd, .events = POLLOUT }, 1, -1);
+                        continue;
+                }
                 if (n < 0)
                         return false;
                 text += n;

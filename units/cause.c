@@ -349,6 +349,10 @@ static void add_wait_status(Verdict *verdict, const Facts *facts) {
 }
 
 static void gather_evidence(const Facts *facts, Verdict *verdict) {
+        if (is_exec_failed(facts)) {
+                add_evidence(verdict, "execve: %s", g_strerror(facts->exec_errno));
+                return; /* the rest would be about the gate */
+        }
         for (int i = 0; i < _ACT_MAX; i++)
                 add_act(verdict, facts, (Act)i);
         add_memory(verdict, facts);
@@ -358,7 +362,7 @@ static void gather_evidence(const Facts *facts, Verdict *verdict) {
                 add_evidence(verdict, "cpu_usec=%" PRIu64, facts->cpu_usec);
         if (facts->unit_result && !result_is(facts, "success"))
                 add_evidence(verdict, "unit Result=%s", facts->unit_result);
-        if (facts->stage != STAGE_REFUSED && !is_exec_failed(facts))
+        if (facts->stage != STAGE_REFUSED)
                 add_wait_status(verdict, facts);
 }
 

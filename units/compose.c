@@ -101,7 +101,7 @@ static void set_rlimit(PropertyList *list, const char *name, uint64_t soft, uint
 }
 
 /* LimitCPU= is in seconds on the bus as well. It counts each process for itself and acts at once, so it has to lie past
- * the budget of the tree, which we keep with SIGTERM and grace: the first whole second behind it. Soft and hard differ,
+ * the budget of the tree and the grace after it, which we keep: the first whole second behind them. Soft and hard differ,
  * because the kernel sends SIGKILL without SIGXCPU when they are equal. */
 static void set_cpu_seconds(PropertyList *list, const char *name, uint64_t usec) {
         uint64_t seconds = usec / USEC_PER_SEC + 1;
@@ -126,11 +126,16 @@ static void set_bitmap(PropertyList *list, const char *name, const CpuList *cpus
                                                     1));
 }
 
-/* The deadline is ours, from "go" on; the manager counts from when the gate is up. It must not be the first to act. */
-#define BACKSTOP_SLACK_USEC USEC_PER_SEC
+/* The deadline is ours, and so is the grace after it; the manager counts from when the gate is up, and a start may take
+ * its time. It must not be the first to act, nor act in between. */
+#define BACKSTOP_SLACK_USEC (30 * USEC_PER_SEC)
 
-static void set_backstop(PropertyList *list, const char *name, uint64_t usec) {
-        property_list_set_uint64(list, name, usec + BACKSTOP_SLACK_USEC);
+static uint64_t grace_of(const LimitSet *set) {
+        return limit_set_is_limited(set, LIMIT_GRACE) ? set->value[LIMIT_GRACE] : 0;
+}
+
+static void set_backstop(PropertyList *list, const char *name, const LimitSet *set, uint64_t usec) {
+        property_list_set_uint64(list, name, usec + grace_of(set) + BACKSTOP_SLACK_USEC);
 }
 
 static void set_limit(PropertyList *list, const LimitSet *set, Limit limit) {
@@ -144,13 +149,13 @@ static void set_limit(PropertyList *list, const LimitSet *set, Limit limit) {
                 property_list_set_uint64(list, info->property, value);
                 return;
         case LIMIT_ENCODING_BACKSTOP:
-                set_backstop(list, info->property, value);
+                set_backstop(list, info->property, set, value);
                 return;
         case LIMIT_ENCODING_RLIMIT:
                 set_rlimit(list, info->property, value, value);
                 return;
         case LIMIT_ENCODING_CPU_SECONDS:
-                set_cpu_seconds(list, info->property, value);
+                set_cpu_seconds(list, info->property, value + grace_of(set));
                 return;
         case LIMIT_ENCODING_STOP:
                 set_stop(list, info, value);

@@ -20,7 +20,7 @@ static const ExecFailure exec_failures[] = {
         { EACCES,       "permission-denied",  126, "permission denied" },
         { EPERM,        "permission-denied",  126, "not permitted" },
         { ENOEXEC,      "not-executable",     126, "not a program this machine can execute" },
-        { ELIBBAD,      "not-executable",     126, "not a program this machine can execute" },
+        { ELIBBAD,      "not-executable",     126, "its interpreter is missing" },
         { EISDIR,       "not-executable",     126, "is a directory" },
         { ETXTBSY,      "busy",               126, "is being written to" },
         { E2BIG,        "arguments-too-long", 126, "arguments and environment are too long" },

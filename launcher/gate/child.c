@@ -311,6 +311,17 @@ static const char *search_path(char *const environment[]) {
         return DEFAULT_PATH;
 }
 
+/* The kernel says of a directory that it denies, and of a script without its interpreter that it is not there. */
+static int explain_exec(const char *path, int error_number) {
+        struct stat st;
+
+        if (stat(path, &st) < 0)
+                return error_number;
+        if (S_ISDIR(st.st_mode))
+                return EISDIR;
+        return error_number == ENOENT ? ELIBBAD : error_number;
+}
+
 /* Tries one directory of PATH; an empty one is the working directory. */
 static void exec_in(const char *directory, size_t length, const Program *program) {
         const char *name = program->argv[0];
@@ -324,6 +335,8 @@ static void exec_in(const char *directory, size_t length, const Program *program
                 path[length++] = '/';
         memcpy(path + length, name, strlen(name) + 1);
         execve(path, program->argv, program->environment);
+        if (errno == ENOENT)
+                errno = explain_exec(path, errno);
 }
 
 /* As execvpe() does it, but for one thing: a file without a format is not handed to a shell behind the caller's back.
@@ -335,7 +348,7 @@ static int exec_program(const Program *program) {
                 return ENOENT;
         if (strchr(program->argv[0], '/')) {
                 execve(program->argv[0], program->argv, program->environment);
-                return errno;
+                return explain_exec(program->argv[0], errno);
         }
         for (const char *p = search_path(program->environment);;) {
                 size_t length = strcspn(p, ":");

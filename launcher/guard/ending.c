@@ -76,7 +76,7 @@ static Found look_for(const Ending *ending, const GPtrArray *units) {
                 if (strcmp(unit->name, ending->slice) != 0)
                         found = OURS;
                 else
-                        return g_strcmp0(owner, ending->owner) == 0 ? OURS : THEIRS;
+                        return owner && strcmp(owner, ending->owner) == 0 ? OURS : THEIRS;
         }
         return found;
 }
@@ -125,7 +125,7 @@ static bool connect_again(Ending *ending) {
 static int on_round(sd_event_source *source, uint64_t usec, void *userdata) {
         Ending *ending = userdata;
         const char *patterns[] = { ending->slice, ending->service, NULL };
-        ManagerCaller lister = { .handler = on_listed, .userdata = ending };
+        ManagerCaller lister = { .event = ending->event, .handler = on_listed, .userdata = ending };
 
         if (++ending->rounds > ROUNDS_MAX) {
                 finish(ending);

@@ -234,7 +234,8 @@ static void sweep_unit(Guard *guard, const ManagerUnit *unit) {
         Orphan *orphan;
         int fd, r;
 
-        if (!id || is_registered(guard, id, owner) || g_hash_table_contains(guard->orphans, id))
+        if (!id || !owner || is_registered(guard, id, owner) ||
+            g_hash_table_contains(guard->orphans, id))
                 return;
         fd = owner_pidfd(owner);
         if (fd < 0) {
@@ -268,7 +269,7 @@ static void on_swept(sd_bus_message *reply, const GError *error, void *userdata)
 /* What a power cut, or the killing of launcher and guard together, has left. */
 static bool sweep(Guard *guard, GError **error) {
         static const char *const patterns[] = { NAME_PREFIX "*.slice", NULL };
-        ManagerCaller caller = { .handler = on_swept, .userdata = guard };
+        ManagerCaller caller = { .event = guard->event, .handler = on_swept, .userdata = guard };
 
         if (!connect_direct(guard->manager_socket, &guard->bus, error))
                 return false;

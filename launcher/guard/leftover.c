@@ -71,7 +71,9 @@ Leftover *leftover_new(sd_event *event, const Door *door, const char *id, Leftov
         g_autofree char *slice = name_slice(id);
         g_autofree char *service = name_service(id);
         const char *patterns[] = { slice, service, NULL };
-        ManagerCaller caller = { .bus = door->bus, .handler = on_listed, .userdata = leftover };
+        ManagerCaller caller = {
+                .bus = door->bus, .event = event, .handler = on_listed, .userdata = leftover
+        };
 
         leftover->event = sd_event_ref(event);
         leftover->door = door;

@@ -208,6 +208,7 @@ static void start_guard(GuardLink *link) {
         g_autofree char *unit = g_strdup_printf("cordon-guard-%d-%u.service", GUARD_PROTOCOL,
                                                 (unsigned)geteuid());
         ManagerCaller caller = { .bus = link->door->bus,
+                                 .event = link->event,
                                  .handler = on_guard_started,
                                  .userdata = link };
         int r;

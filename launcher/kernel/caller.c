@@ -21,29 +21,18 @@ static const char *const unit_variables[] = {
         "LISTEN_PID",
         "LISTEN_FDS",
         "LISTEN_FDNAMES",
+        "LISTEN_PIDFDID",
         "WATCHDOG_PID",
         "WATCHDOG_USEC",
         "MAINPID",
+        "MAINPIDFDID",
         "MANAGERPID",
+        "MANAGERPIDFDID",
         "SYSTEMD_EXEC_PID",
-        "EXIT_CODE",
-        "EXIT_STATUS",
-        "SERVICE_RESULT",
         "CREDENTIALS_DIRECTORY",
         "FDSTORE",
-        "REMOTE_ADDR",
-        "REMOTE_PORT",
-        "TRIGGER_UNIT",
-        "MONITOR_SERVICE_RESULT",
-        "MONITOR_EXIT_CODE",
-        "MONITOR_EXIT_STATUS",
-        "MONITOR_INVOCATION_ID",
-        "MONITOR_UNIT",
         "MEMORY_PRESSURE_WATCH",
         "MEMORY_PRESSURE_WRITE",
-        "LISTEN_PIDFDID",
-        "MANAGERPIDFDID",
-        "MAINPIDFDID",
 };
 
 static bool variable_is_of_unit(const char *variable) {
@@ -86,8 +75,8 @@ static bool read_directory(Caller *caller, const char *directory, GError **error
                                       : g_steal_pointer(&current);
         if (stat(caller->directory, &st) < 0 || (!S_ISDIR(st.st_mode) && (errno = ENOTDIR))) {
                 g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_DIRECTORY,
-                            "cannot use the directory \"%s\": %s", caller->directory,
-                            g_strerror(errno));
+                            "%scannot use the directory \"%s\": %s", directory ? "-C: " : "",
+                            caller->directory, g_strerror(errno));
                 return false;
         }
         caller->directory_dev = st.st_dev;

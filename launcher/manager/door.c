@@ -83,7 +83,7 @@ static bool open_user(Door *door, GError **error) {
         if (connect_direct(door->socket_path, &door->bus, error))
                 return true;
 
-        g_prefix_error(error, "no user manager: ");
+        g_prefix_error(error, "no user manager (try --private): ");
         return false;
 }
 
@@ -113,7 +113,9 @@ static Door *open_kind(ManagerKind kind, GError **error) {
 
         door->kind = kind;
         door->hold_fd = -1;
-        return openers[kind](door, error) ? g_steal_pointer(&door) : NULL;
+        return openers[kind](door, error) && connect_settle(door->bus, error)
+                       ? g_steal_pointer(&door)
+                       : NULL;
 }
 
 Door *door_open(ManagerKind kind, GError **error) {

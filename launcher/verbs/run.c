@@ -81,9 +81,25 @@ static bool open_input(Run *run, GError **error) {
                              O_RDONLY | O_CLOEXEC | O_NOCTTY);
         if (run->input_fd >= 0)
                 return true;
-        g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_USAGE, "--stdin: cannot open \"%s\": %s",
-                    input, g_strerror(errno));
+        g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_BAD_VALUE,
+                    "--stdin: cannot open \"%s\": %s", input, g_strerror(errno));
         return false;
+}
+
+/* What is captured must go somewhere, and what is not captured cannot be limited. */
+static bool check_output(const Options *options, GError **error) {
+        const char *message = NULL;
+
+        if (options->is_capture && !options->record && !options->is_dry_run)
+                message = "--capture needs --record: the output goes into the record";
+        else if (!options->is_capture && options->limits.is_set[LIMIT_OUTPUT])
+                message = "--output needs --capture or --json: what passes through is not counted";
+        else if (!options->is_capture && options->is_kill_on_output)
+                message =
+                        "--on-output needs --capture or --json: what passes through is not counted";
+        if (message)
+                g_set_error_literal(error, LAUNCHER_ERROR, LAUNCHER_ERROR_USAGE, message);
+        return !message;
 }
 
 static bool is_descriptor(const char *where) {
@@ -105,6 +121,8 @@ static bool prepare(Run *run, char **argv, GError **error) {
                 g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_USAGE, "no command given");
                 return false;
         }
+        if (!check_output(&run->options, error))
+                return false;
         if (run->options.is_detach && run->options.record && is_descriptor(run->options.record)) {
                 g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_USAGE,
                             "--detach: a record can only go to a file, not to %s",
@@ -125,7 +143,7 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
 
 /* A signal that the caller had ignored (nohup) stays ignored. */
 static bool watch_signals(Run *run) {
-        static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+        static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
 
         for (size_t i = 0; i < G_N_ELEMENTS(signals); i++) {
                 sigset_t one;
@@ -154,8 +172,11 @@ static void on_started(void *userdata) {
         detach_tell(&run->tell_fd, 0, run->spec->id);
 }
 
+/* main() has put something close-on-exec where the caller had nothing. */
 static int stdio_of(int fd) {
-        return fcntl(fd, F_GETFD) >= 0 ? fd : -1;
+        int flags = fcntl(fd, F_GETFD);
+
+        return flags >= 0 && !(flags & FD_CLOEXEC) ? fd : -1;
 }
 
 /* The system manager would run it as root, whoever asks. */
@@ -252,6 +273,16 @@ static void tell_end(Run *run, int status, const char *words) {
         detach_tell(&run->tell_fd, status, text);
 }
 
+/* --best-effort: what could not be kept is said, record or not. */
+static void print_unenforced(const Run *run, const Readback *readback) {
+        const LimitSet *limits = &run->spec->limits;
+
+        for (int i = 0; readback->is_read && i < _LIMIT_MAX; i++)
+                if (limit_set_is_limited(limits, (Limit)i) && !readback->limits[i].is_enforced)
+                        fprintf(stderr, "cordon: --%s could not be enforced, and was not\n",
+                                limit_info((Limit)i)->key);
+}
+
 static int report(Run *run) {
         const Facts *facts = run->launch ? launch_facts(run->launch) : &run->refused;
         g_auto(Verdict) verdict = { 0 };
@@ -262,6 +293,8 @@ static int report(Run *run) {
                 source.manager = manager_kind_word(run->door->kind);
         if (run->launch) {
                 source.readback = launch_readback(run->launch);
+                if (run->options.is_best_effort && !run->options.is_quiet)
+                        print_unenforced(run, source.readback);
                 source.output = launch_capture(run->launch, STDOUT_FILENO);
                 source.errors = launch_capture(run->launch, STDERR_FILENO);
                 source.manager_version = launch_unit_state(run->launch)->manager_version;
@@ -282,8 +315,14 @@ static int report(Run *run) {
 }
 
 static bool is_mistake_in_options(const GError *error) {
-        return error->domain == UNITS_ERROR ||
-               g_error_matches(error, LAUNCHER_ERROR, LAUNCHER_ERROR_USAGE);
+        static const LauncherError mistakes[] = { LAUNCHER_ERROR_USAGE, LAUNCHER_ERROR_BAD_VALUE,
+                                                  LAUNCHER_ERROR_DIRECTORY,
+                                                  LAUNCHER_ERROR_ACCOUNT };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(mistakes); i++)
+                if (g_error_matches(error, LAUNCHER_ERROR, (int)mistakes[i]))
+                        return true;
+        return error->domain == UNITS_ERROR;
 }
 
 static void refuse(Run *run, const GError *error) {

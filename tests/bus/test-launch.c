@@ -206,8 +206,7 @@ static unsigned test_drop(ProgramKind program, int drop_after) {
 static bool has_slow_door(FaultKind fault) {
         FaultTurn turn = faults[fault].turn;
 
-        return turn >= TURN_REEXEC_RUNNING && turn <= TURN_REEXEC_GONE_AFTER_END &&
-               turn != TURN_REEXEC_TWICE;
+        return turn >= TURN_REEXEC_RUNNING && turn <= TURN_REEXEC_GONE_AFTER_END;
 }
 
 int main(void) {

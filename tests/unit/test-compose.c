@@ -70,7 +70,7 @@ static const struct {
         const char *slice; /* what comes on top */
         const char *unit;
 } limits[] = {
-        { LIMIT_TIMEOUT, "30s", "", "RuntimeMaxUSec=31000000\n" },
+        { LIMIT_TIMEOUT, "30s", "", "RuntimeMaxUSec=60000000\n" },
         { LIMIT_GRACE, "3s", "", "TimeoutStopUSec=3000000\n" },
         { LIMIT_GRACE, "0", "", "KillSignal=9\nTimeoutStopUSec=5000000\n" },
         { LIMIT_GRACE, "infinity", "", "TimeoutStopUSec=infinity\n" },
