@@ -29,7 +29,7 @@
 /* Smallest amounts: what /bin/true, dynamically linked, needs to be executed and end with 0, with some air. Found by
  * trying: address space 2500K, stack 16K, four descriptors; memory 1M with systemd 252, 2304K with 257 and 262, whose
  * executor starts inside the cgroup. */
-#define MEMORY_MIN        MIB
+#define MEMORY_MIN        (4 * MIB)
 #define ADDRESS_SPACE_MIN (4 * MIB)
 #define STACK_MIN         (64 * KIB)
 #define NOFILE_MIN        UINT64_C(8)

@@ -20,6 +20,7 @@
 #include "launcher/kernel/caller.h"
 #include "protocol.h"
 #include "units/name.h"
+#include "units/text.h"
 
 struct Guard {
         sd_event *event;
@@ -107,8 +108,8 @@ static bool launcher_registers(Launcher *launcher, const char *text) {
 
         if (!id || !name_id_check(id, NULL) || space[1] == '\0')
                 return false;
-        launcher->id = g_steal_pointer(&id);
-        launcher->owner = g_strdup(space + 1);
+        text_replace(&launcher->id, id); /* the same, when it was asked again */
+        text_replace(&launcher->owner, space + 1);
         g_hash_table_remove(launcher->guard->orphans, launcher->id);
         (void)send(launcher->fd, GUARD_OK, strlen(GUARD_OK), MSG_NOSIGNAL | MSG_DONTWAIT);
         return true;
@@ -130,7 +131,7 @@ static int on_launcher(sd_event_source *source, int fd, uint32_t events, void *u
 
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
                 return 0;
-        if (launcher->id || n <= 0 || !launcher_registers(launcher, text))
+        if (n <= 0 || !launcher_registers(launcher, text))
                 launcher_leaves(launcher, n > 0 && strcmp(text, GUARD_DONE) == 0);
         return 0;
 }
@@ -143,25 +144,27 @@ static bool peer_may(const Guard *guard, int fd) {
                (peer.uid == guard->uid || peer.uid == 0);
 }
 
-static bool accept_one(Guard *guard) {
-        int fd = accept4(guard->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-        Launcher *launcher;
+static void add_launcher(Guard *guard, int fd) {
+        Launcher *launcher = g_new0(Launcher, 1);
         int r;
 
-        if (fd < 0)
-                return false;
-        if (!peer_may(guard, fd)) {
-                (void)close(fd);
-                return true;
-        }
-
-        launcher = g_new0(Launcher, 1);
         launcher->guard = guard;
         launcher->fd = fd;
         r = sd_event_add_io(guard->event, &launcher->io, fd, EPOLLIN, on_launcher, launcher);
         g_assert(r >= 0);
         g_hash_table_add(guard->launchers, launcher);
         guard->linger = sd_event_source_disable_unref(guard->linger);
+}
+
+static bool accept_one(Guard *guard) {
+        int fd = accept4(guard->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+        if (fd < 0)
+                return false;
+        if (peer_may(guard, fd))
+                add_launcher(guard, fd);
+        else
+                (void)close(fd);
         return true;
 }
 
@@ -297,8 +300,13 @@ Guard *guard_new(sd_event *event, const GuardSettings *settings, GError **error)
         r = sd_event_add_io(event, &guard->accept, guard->listen_fd, EPOLLIN, on_accept, guard);
         if (r < 0) {
                 g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_BADF,
-                            "standard input is no listening socket: %s", g_strerror(-r));
+                            "cannot listen: %s", g_strerror(-r));
                 return NULL;
+        }
+        if (settings->first_fd >= 0) {
+                add_launcher(guard, settings->first_fd);
+                (void)send(settings->first_fd, GUARD_WHO, strlen(GUARD_WHO),
+                           MSG_NOSIGNAL | MSG_DONTWAIT);
         }
         if (!sweep(guard, error))
                 return NULL;

@@ -16,6 +16,7 @@ typedef struct {
         const char *socket_path;    /* where launchers find us; removed when we go */
         uid_t uid;                  /* whose launchers */
         int listen_fd;
+        int first_fd; /* a launcher's connection that came with the start; −1 */
 } GuardSettings;
 
 Guard *guard_new(sd_event *event, const GuardSettings *settings,

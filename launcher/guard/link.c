@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Connecting is quick where a guard runs. Where none does, we make the listening socket ourselves and start the guard
- * with it as its standard input: our connection waits in the backlog until the guard is up. A guard that was killed is
- * restarted by the manager without that socket and makes one of its own; until then we try again. Two launchers that start one at the same time: the manager accepts
- * one unit; its launcher puts its socket in place, the other finds it there. */
+/* Connecting is quick where a guard runs. Where none does, we start one and give it one end of a socket pair as its standard
+ * input: it is our connection already, and no file is left anywhere should we die in between. Two launchers that start one
+ * at the same time: the manager accepts one unit; the other tries again until that one listens. */
 
 #include "link.h"
 
@@ -18,7 +17,6 @@
 #include "dbus/manager.h"
 #include "launcher/kernel/error.h"
 #include "protocol.h"
-#include "socket.h"
 #include "units/name.h"
 
 #define RETRY_USEC    (10 * 1000)
@@ -39,7 +37,6 @@ struct GuardLink {
 
         char *socket_path,
                 *fresh_path; /* where it listens; where a socket of ours waits to be it */
-        int listen_fd;       /* ours, while a guard is being started */
         bool is_slice_there; /* cordon.slice exists: do not make it again */
         ManagerCall *start;
 };
@@ -53,18 +50,8 @@ static void link_close(GuardLink *link) {
         link->fd = -1;
 }
 
-static void drop_listener(GuardLink *link) {
-        if (link->listen_fd >= 0)
-                (void)close(link->listen_fd);
-        link->listen_fd = -1;
-        if (link->fresh_path)
-                (void)unlink(link->fresh_path);
-        g_clear_pointer(&link->fresh_path, g_free);
-}
-
 static void give_up(GuardLink *link, const char *why) {
         link_close(link);
-        drop_listener(link);
         if (!link->error)
                 g_set_error(&link->error, LAUNCHER_ERROR, LAUNCHER_ERROR_GUARD,
                             "no guard could be had, which would end the run if cordon died: %s",
@@ -96,6 +83,16 @@ static void try_again(GuardLink *link, const char *why) {
                 give_up(link, g_strerror(-r));
 }
 
+static bool is_word(const char *text, ssize_t size, const char *word) {
+        return size == (ssize_t)strlen(word) && memcmp(text, word, (size_t)size) == 0;
+}
+
+static int greet(GuardLink *link) {
+        ssize_t n = send(link->fd, link->greeting, strlen(link->greeting), MSG_NOSIGNAL);
+
+        return n < 0 ? -errno : 0;
+}
+
 static int on_readable(sd_event_source *source, int fd, uint32_t events, void *userdata) {
         GuardLink *link = userdata;
         char text[GUARD_MESSAGE_MAX];
@@ -103,11 +100,13 @@ static int on_readable(sd_event_source *source, int fd, uint32_t events, void *u
 
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
                 return 0;
-        if (n == (ssize_t)strlen(GUARD_OK) && memcmp(text, GUARD_OK, (size_t)n) == 0) {
+        if (is_word(text, n, GUARD_OK)) {
                 link->is_watched = true;
                 link->handler(link->userdata);
                 return 0;
         }
+        if (is_word(text, n, GUARD_WHO) && greet(link) >= 0)
+                return 0;
 
         /* It left, or was killed: the next one is told anew. It has as long as the first had. */
         link->deadline_usec = (uint64_t)g_get_monotonic_time() + PATIENCE_USEC;
@@ -132,18 +131,20 @@ static int connect_to(const char *path) {
         return fd;
 }
 
-static int link_connect(GuardLink *link, const char *path) {
+/* Takes the descriptor. */
+static int link_adopt(GuardLink *link, int fd) {
         int r;
 
         link_close(link);
-        link->fd = connect_to(path);
-        if (link->fd < 0)
-                return link->fd;
-        r = sd_event_add_io(link->event, &link->io, link->fd, EPOLLIN, on_readable, link);
-        if (r < 0)
-                return r;
-        return send(link->fd, link->greeting, strlen(link->greeting), MSG_NOSIGNAL) < 0 ? -errno
-                                                                                        : 0;
+        link->fd = fd;
+        r = sd_event_add_io(link->event, &link->io, fd, EPOLLIN, on_readable, link);
+        return r < 0 ? r : greet(link);
+}
+
+static int link_connect(GuardLink *link) {
+        int fd = connect_to(link->socket_path);
+
+        return fd < 0 ? fd : link_adopt(link, fd);
 }
 
 static PropertyList *slice_properties(void) {
@@ -166,14 +167,14 @@ static GVariant *command_line(const GuardLink *link) {
         return g_variant_builder_end(builder);
 }
 
-static PropertyList *guard_properties(const GuardLink *link) {
+static PropertyList *guard_properties(const GuardLink *link, int guard_fd) {
         PropertyList *list = property_list_new();
 
         property_list_set_string(list, "Description",
                                  "Guard of cordon: ends the sandboxes of launchers that vanished");
         property_list_set_string(list, "Slice", NAME_ROOT_SLICE);
         property_list_set(list, "ExecStart", command_line(link));
-        property_list_set_fd(list, "StandardInputFileDescriptor", link->listen_fd);
+        property_list_set_fd(list, "StandardInputFileDescriptor", guard_fd);
         property_list_set_string(list, "StandardOutput", "null");
         property_list_set_string(list, "StandardError", "null");
         property_list_set_string(list, "Restart", "on-failure");
@@ -185,15 +186,8 @@ static PropertyList *guard_properties(const GuardLink *link) {
 static void on_guard_started(sd_bus_message *reply, const GError *error, void *userdata) {
         GuardLink *link = userdata;
 
-        if (!error) {
-                if (rename(link->fresh_path, link->socket_path) < 0) {
-                        give_up(link, g_strerror(errno));
-                        return;
-                }
-                drop_listener(link);
+        if (!error)
                 return;
-        }
-        drop_listener(link);
         if (!g_error_matches(error, DBUS_ERROR, DBUS_ERROR_EXISTS)) {
                 give_up(link, error->message);
                 return;
@@ -204,35 +198,39 @@ static void on_guard_started(sd_bus_message *reply, const GError *error, void *u
         try_again(link, "another one is in the way");
 }
 
-static void start_guard(GuardLink *link) {
+static void send_start(GuardLink *link, int guard_fd) {
         g_autofree char *unit = g_strdup_printf("cordon-guard-%d-%u.service", GUARD_PROTOCOL,
                                                 (unsigned)geteuid());
+        g_autoptr(PropertyList) properties = guard_properties(link, guard_fd);
+        g_autoptr(PropertyList) slice = slice_properties();
         ManagerCaller caller = { .bus = link->door->bus,
                                  .event = link->event,
                                  .handler = on_guard_started,
                                  .userdata = link };
-        int r;
-
-        link->fresh_path = g_strdup_printf("%s.%d", link->socket_path, (int)getpid());
-        r = link->listen_fd = guard_listen(link->fresh_path, geteuid());
-        if (r >= 0)
-                r = link_connect(link, link->fresh_path);
-        if (r < 0) {
-                drop_listener(link);
-                try_again(link, g_strerror(-r));
-                return;
-        }
-
-        g_autoptr(PropertyList) properties = guard_properties(link);
-        g_autoptr(PropertyList) slice = slice_properties();
 
         g_clear_pointer(&link->start, manager_call_free);
         link->start = manager_start_transient(caller, unit, properties,
                                               link->is_slice_there ? NULL : NAME_ROOT_SLICE, slice);
 }
 
+static void start_guard(GuardLink *link) {
+        int ends[2];
+        int r = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends);
+
+        if (r == 0)
+                r = link_adopt(link, ends[0]);
+        else
+                r = -errno;
+        if (r < 0) {
+                try_again(link, g_strerror(-r));
+                return;
+        }
+        send_start(link, ends[1]);
+        (void)close(ends[1]); /* the message has a copy */
+}
+
 static void begin(GuardLink *link) {
-        int r = link_connect(link, link->socket_path);
+        int r = link_connect(link);
 
         if (r == -ENOENT || r == -ECONNREFUSED)
                 start_guard(link);
@@ -249,7 +247,7 @@ GuardLink *guard_link_new(sd_event *event, const Door *door, const char *id, con
         link->greeting = g_strdup_printf("%s %s", id, owner);
         link->handler = handler;
         link->userdata = userdata;
-        link->fd = link->listen_fd = -1;
+        link->fd = -1;
         link->deadline_usec = (uint64_t)g_get_monotonic_time() + PATIENCE_USEC;
         link->socket_path = g_strdup_printf("%s/guard-%d%s", door->guard_dir, GUARD_PROTOCOL,
                                             door->socket_path ? "" : "-system");
@@ -268,7 +266,6 @@ void guard_link_free(GuardLink *link) {
         if (!link)
                 return;
         link_close(link);
-        drop_listener(link);
         sd_event_source_disable_unref(link->retry);
         manager_call_free(link->start);
         sd_event_unref(link->event);

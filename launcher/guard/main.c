@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* cordon-guard MANAGER-SOCKET OWN-SOCKET UID: started by a launcher as a service, with the listening socket as standard
- * input; or by the manager again after it was killed, without it: then it makes its own. A failure ends it with 1. */
+/* cordon-guard MANAGER-SOCKET OWN-SOCKET UID: started by a launcher as a service, with the launcher's connection as standard
+ * input; or by the manager again after it was killed, with or without it. A failure ends it with 1. */
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,16 +15,20 @@
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(sd_event, sd_event_unref)
 
-static bool is_listening(int fd) {
-        int yes = 0;
-        socklen_t size = sizeof yes;
+static int first_connection(void) {
+        int type = 0;
+        socklen_t size = sizeof type;
 
-        return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &yes, &size) == 0 && yes;
+        if (getsockopt(STDIN_FILENO, SOL_SOCKET, SO_TYPE, &type, &size) < 0 ||
+            type != SOCK_SEQPACKET)
+                return -1;
+        return fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 }
 
-/* Made beside and put in place in one step: a launcher finds a socket that somebody listens on, or none. */
-static int own_listener(const char *path, uid_t uid) {
-        g_autofree char *fresh = g_strdup_printf("%s.%d", path, (int)getpid());
+/* Made beside and put in place in one step: a launcher finds a socket that somebody listens on, or none. There is one guard
+ * at a time, so the name beside is its own. */
+static int listener(const char *path, uid_t uid) {
+        g_autofree char *fresh = g_strconcat(path, ".new", NULL);
         int fd = guard_listen(fresh, uid);
 
         if (fd >= 0 && rename(fresh, path) < 0) {
@@ -59,8 +63,8 @@ int main(int argc, char *argv[]) {
         settings.manager_socket = argv[1];
         settings.socket_path = argv[2];
         settings.uid = (uid_t)strtoul(argv[3], NULL, 10);
-        settings.listen_fd = is_listening(STDIN_FILENO) ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
-                                                        : own_listener(argv[2], settings.uid);
+        settings.first_fd = first_connection();
+        settings.listen_fd = listener(settings.socket_path, settings.uid);
         if (run(&settings, &error) < 0) {
                 fprintf(stderr, "cordon-guard: %s\n", error ? error->message : "cannot run");
                 return EXIT_FAILURE;

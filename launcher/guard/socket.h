@@ -3,7 +3,7 @@
 
 #include <sys/types.h>
 
-/* The socket that a guard listens on, made by a launcher or by a guard that lost it. */
+/* The socket that a guard listens on. */
 
 /* Makes the directory (the user's alone, else -EPERM) and a listening socket at the path, in place of what a dead one of the same
  * name left. Negative errno on failure. */

@@ -74,7 +74,7 @@ static const struct {
 static const struct {
         const char *option, *least, *below;
 } smallest[] = {
-        { "--memory", "1M", "1023K" },
+        { "--memory", "4M", "4095K" },
         { "--address-space", "4M", "4095K" },
         { "--stack", "64K", "63K" },
         { "--nofile", "8", "7" },
@@ -116,7 +116,7 @@ static const char *const rows[] = {
         "Max core file size 0 0 bytes",
         "Max open files 32 32 files",
         "Max address space 1073741824 1073741824 bytes",
-        "Max cpu time 11 12 seconds",
+        "Max cpu time 13 14 seconds",
 };
 
 static bool shows(const KitRun *run, const char *row) {

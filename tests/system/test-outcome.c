@@ -54,10 +54,10 @@ static const struct {
         { "./plain/below", 127, "command-not-found",
           "\"./plain/below\": command not found: part of its path is not a directory" },
         { "./plain", 126, "permission-denied", "\"./plain\": permission denied" },
-        { "./folder", 126, "permission-denied", "\"./folder\": permission denied" },
+        { "./folder", 126, "not-executable", "\"./folder\": is a directory" },
         { "./noise", 126, "not-executable", "\"./noise\": not a program this machine can execute" },
         { "./empty", 126, "not-executable", "\"./empty\": not a program this machine can execute" },
-        { "./no-interpreter", 127, "command-not-found", "\"./no-interpreter\": command not found" },
+        { "./no-interpreter", 126, "not-executable", "\"./no-interpreter\": its interpreter is missing" },
         { "", 127, "command-not-found", "\"\": command not found" },
 };
 /* clang-format on */

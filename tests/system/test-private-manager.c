@@ -501,6 +501,8 @@ int main(int argc, char *argv[]) {
         g_autofree char *keeper = keeper_path(argc, argv);
         g_autofree char *mounts = mounts_now(), *dir = NULL;
 
+        if (g_strcmp0(g_getenv("CORDON_MANAGER"), "private") != 0)
+                plan(SKIP_ALL, "n/a: about the private manager");
         if (unshare(CLONE_NEWUTS) < 0 && !g_getenv("CORDON_TEST_VM"))
                 plan(SKIP_ALL, "needs root, or a machine of its own");
         (void)g_unsetenv("CORDON_PRIVATE_IDLE");

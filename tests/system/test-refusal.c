@@ -65,8 +65,8 @@ static const struct {
         { WORDS("--label", "novalue"), "--label: \"novalue\" is not KEY=VALUE" HELP, "usage" },
         { WORDS("-E", "=x"), "-E: \"=x\" is not NAME or NAME=VALUE" HELP, "usage" },
         { WORDS("--stdin", "/no/such/file"), "--stdin: cannot open \"/no/such/file\": *", NULL },
-        { WORDS("-C", "/no/such/directory"), "cannot use the directory \"/no/such/directory\": *", "directory" },
-        { WORDS("-C", "/dev/null"), "cannot use the directory \"/dev/null\": Not a directory", "directory" },
+        { WORDS("-C", "/no/such/directory"), "-C: cannot use the directory \"/no/such/directory\": *", "directory" },
+        { WORDS("-C", "/dev/null"), "-C: cannot use the directory \"/dev/null\": Not a directory*", "directory" },
 };
 /* clang-format on */
 

@@ -311,9 +311,9 @@ static void test_nowhere(void) {
                 .status = 125,
                 .exit_code = ABSENT,
                 .error = "directory",
-                .message = "the working directory is not there any more; -C names another",
+                .message = "the working directory is not there any more; -C names another; see cordon run --help",
                 .words = "cordon: the working directory is not there any more; -C "
-                         "names another\n"
+                         "names another; see cordon run --help\n"
         };
         g_autoptr(KitRun) run = kit_run(&order);
 
