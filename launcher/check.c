@@ -31,25 +31,43 @@ static const unsigned namespace_owns[_GATE_NS_MAX] = {
         [GATE_NS_IPC] = EXTRA_OWN_IPC,   [GATE_NS_UTS] = EXTRA_OWN_UTS,
 };
 
-/* A unit runs in the manager's namespaces, but for those that it was to have of its own. Where those are not the caller's, the program would see another network or
- * another / without anybody having asked for it. */
-static bool check_namespaces(const CheckSource *source, GError **error) {
-        const uint64_t *inside = gate_channel_hello(source->gate)->namespaces;
-        const uint64_t *ours = source->caller->namespaces;
+/* A unit runs in the manager's namespaces, but for those that it was to have of its own. Where those are not the caller's,
+ * the program would see another network or another / without anybody having asked for it. */
+static bool check_shared(const CheckSource *source, GateNamespace kind, GError **error) {
+        uint64_t inside = gate_channel_hello(source->gate)->namespaces[kind];
+        uint64_t ours = source->caller->namespaces[kind];
 
-        for (int i = 0; i < _GATE_NS_MAX; i++) {
-                if (i == GATE_NS_MNT && source->door->is_own_mount_namespace)
-                        continue;
-                if (source->own_namespaces & namespace_owns[i])
-                        continue;
-                if (inside[i] == 0 || ours[i] == 0 || inside[i] == ours[i])
-                        continue;
-                g_set_error(
-                        error, LAUNCHER_ERROR, LAUNCHER_ERROR_NAMESPACE,
-                        "the caller is in another %s namespace than the %s manager; --private starts one in the caller's",
-                        namespace_words[i], manager_kind_word(source->door->kind));
-                return false;
-        }
+        if ((source->door->own_namespaces & (1U << kind)) ||
+            (extra_own_namespaces(source->extra) & namespace_owns[kind]))
+                return true;
+        if (inside == 0 || ours == 0 || inside == ours)
+                return true;
+        g_set_error(
+                error, LAUNCHER_ERROR, LAUNCHER_ERROR_NAMESPACE,
+                "the caller is in another %s namespace than the %s manager; --private starts one in the caller's",
+                namespace_words[kind], manager_kind_word(source->door->kind));
+        return false;
+}
+
+/* A user manager of systemd 252 drops what it cannot do, without a word (FACTS). */
+static bool check_own(const CheckSource *source, GateNamespace kind, GError **error) {
+        uint64_t inside = gate_channel_hello(source->gate)->namespaces[kind];
+
+        if (!(extra_asked_namespaces(source->extra) & namespace_owns[kind]) || inside == 0 ||
+            inside != source->caller->namespaces[kind])
+                return true;
+        g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_UNENFORCEABLE,
+                    "-p: a %s namespace of its own was asked for, and this manager gave none; "
+                    "with -p PrivateUsers=yes it may, or with --system",
+                    namespace_words[kind]);
+        return false;
+}
+
+static bool check_namespaces(const CheckSource *source, GError **error) {
+        for (int i = 0; i < _GATE_NS_MAX; i++)
+                if (!check_shared(source, (GateNamespace)i, error) ||
+                    !check_own(source, (GateNamespace)i, error))
+                        return false;
         return true;
 }
 

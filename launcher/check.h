@@ -11,6 +11,7 @@
 #include "launcher/kernel/cgroup.h"
 #include "launcher/manager/door.h"
 #include "launcher/readback.h"
+#include "units/property.h"
 
 typedef struct {
         const GateChannel *gate; /* that has said hello; all borrowed */
@@ -18,8 +19,8 @@ typedef struct {
         const Door *door;
         const LimitSet *limits;
         const char *slice;
-        unsigned own_namespaces; /* ExtraOwn: that were asked for */
-        bool is_best_effort;     /* a limit that is not in force does not fail the check */
+        const PropertyList *extra; /* -p: some ask for namespaces */
+        bool is_best_effort;       /* a limit that is not in force does not fail the check */
 } CheckSource;
 
 /* On success the cgroup is found, and watched for memory kills. */

@@ -6,6 +6,7 @@
 #include "enforcer.h"
 
 #include <signal.h>
+#include <unistd.h>
 
 #include "deadline.h"
 
@@ -15,6 +16,7 @@ struct Enforcer {
         EnforcerSettings settings;
         CpuTimes cpu_before; /* what the start itself has cost: not the program's */
         bool is_dead;        /* the main process */
+        bool is_asked;       /* SIGTERM was sent, grace runs */
         sd_event_source *timeout, *budget, *grace, *kill_again;
 };
 
@@ -53,6 +55,12 @@ static int on_grace(sd_event_source *source, uint64_t usec, void *userdata) {
         return 0;
 }
 
+static void ask_to_end(Enforcer *enforcer) {
+        unit_watch_kill(enforcer->settings.watch, SIGTERM);
+        unit_watch_kill(enforcer->settings.watch,
+                        SIGCONT); /* a stopped one can take its TERM now */
+}
+
 static void end_with_grace(Enforcer *enforcer) {
         uint64_t grace = enforcer->settings.limits->value[LIMIT_GRACE];
 
@@ -60,11 +68,15 @@ static void end_with_grace(Enforcer *enforcer) {
                 enforcer_kill(enforcer);
                 return;
         }
-        unit_watch_kill(enforcer->settings.watch, SIGTERM);
-        unit_watch_kill(enforcer->settings.watch,
-                        SIGCONT); /* a stopped one can take its TERM now */
+        enforcer->is_asked = true;
+        ask_to_end(enforcer);
         if (grace != LIMIT_INFINITY)
                 deadline_arm(enforcer->settings.event, &enforcer->grace, grace, on_grace, enforcer);
+}
+
+void enforcer_again(Enforcer *enforcer) {
+        if (enforcer->is_asked && !enforcer->is_dead && !enforcer->kill_again)
+                ask_to_end(enforcer);
 }
 
 bool enforcer_act(Enforcer *enforcer, Act why) {
@@ -89,14 +101,16 @@ static int on_timeout(sd_event_source *source, uint64_t usec, void *userdata) {
         return 0;
 }
 
-/* How many CPUs can work for the tree at the same time. */
-static uint64_t cpus_usable(const LimitSet *limits) {
-        uint64_t cpus = g_get_num_processors();
+/* How many CPUs can work for the tree at the same time: what is in force counts, not what was asked. */
+static uint64_t cpus_usable(const EnforcerSettings *settings) {
+        const Effective *limits = settings->readback->limits;
+        uint64_t cpus = (uint64_t)MAX(sysconf(_SC_NPROCESSORS_ONLN), 1);
 
-        if (limit_set_is_limited(limits, LIMIT_CPUS))
-                cpus = MIN(cpus, limits->value[LIMIT_CPUS]);
-        if (limit_set_is_limited(limits, LIMIT_CPU))
-                cpus = MIN(cpus, (limits->value[LIMIT_CPU] + G_USEC_PER_SEC - 1) / G_USEC_PER_SEC);
+        if (limits[LIMIT_CPUS].is_enforced)
+                cpus = MIN(cpus, limits[LIMIT_CPUS].effective);
+        if (limits[LIMIT_CPU].is_enforced)
+                cpus = MIN(cpus,
+                           (limits[LIMIT_CPU].effective + G_USEC_PER_SEC - 1) / G_USEC_PER_SEC);
         return cpus;
 }
 
@@ -113,8 +127,8 @@ static int on_budget(sd_event_source *source, uint64_t usec, void *userdata) {
                 return 0;
         }
         deadline_arm(enforcer->settings.event, &enforcer->budget,
-                     deadline_next_look_usec(budget, used, cpus_usable(limits)), on_budget,
-                     enforcer);
+                     deadline_next_look_usec(budget, used, cpus_usable(&enforcer->settings)),
+                     on_budget, enforcer);
         return 0;
 }
 

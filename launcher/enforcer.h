@@ -10,6 +10,7 @@
 
 #include "dbus/watch.h"
 #include "launcher/kernel/cgroup.h"
+#include "launcher/readback.h"
 #include "units/facts.h"
 
 typedef struct Enforcer Enforcer;
@@ -19,6 +20,7 @@ typedef struct {
         const LimitSet *limits;
         UnitWatch *watch;
         Cgroup *cgroup;
+        const Readback *readback;
         Facts *facts;
 } EnforcerSettings;
 
@@ -29,6 +31,9 @@ void enforcer_free(Enforcer *enforcer);
 /* Ends the tree for a reason, as that reason wants it: with grace (deadlines, the caller) or at once. False: it is
  * ending already, or over. */
 bool enforcer_act(Enforcer *enforcer, Act why);
+
+/* The manager was away: what it was asked to send in that time it has not sent. */
+void enforcer_again(Enforcer *enforcer);
 
 /* SIGKILL now, and again until nobody is left. */
 void enforcer_kill(Enforcer *enforcer);

@@ -74,6 +74,7 @@ struct Launch {
 };
 
 static void decide(void *userdata);
+static int on_patience(sd_event_source *source, uint64_t usec, void *userdata);
 static bool begin(Launch *launch, GError **error);
 static void refuse_start(Launch *launch);
 
@@ -116,16 +117,11 @@ static void be_over(Launch *launch, bool is_clean) {
         g_assert(r >= 0);
 }
 
-static int on_clear_patience(sd_event_source *source, uint64_t usec, void *userdata) {
-        be_over(userdata, false);
-        return 0;
-}
-
 static void clear_away(Launch *launch) {
         launch->phase = PHASE_CLEARING;
         disarm_all(launch);
-        deadline_arm(launch->settings.event, &launch->patience, CLEAR_PATIENCE_USEC,
-                     on_clear_patience, launch);
+        deadline_arm(launch->settings.event, &launch->patience, CLEAR_PATIENCE_USEC, on_patience,
+                     launch);
         if (launch->enforcer)
                 enforcer_read_facts(launch->enforcer);
         else if (launch->cgroup)
@@ -135,19 +131,14 @@ static void clear_away(Launch *launch) {
         unit_watch_clear_away(launch->watch);
 }
 
-static int on_ending_patience(sd_event_source *source, uint64_t usec, void *userdata) {
-        clear_away(userdata);
-        return 0;
-}
-
 /* The gate hears that there is nobody any more, or is killed. Only a unit that has come to rest can be cleared away: one
  * that fails afterwards would stay. */
 static void end_unstarted(Launch *launch) {
         launch->phase = PHASE_ENDING;
         disarm_all(launch);
         gate_channel_hang_up(launch->gate);
-        deadline_arm(launch->settings.event, &launch->patience, CLEAR_PATIENCE_USEC,
-                     on_ending_patience, launch);
+        deadline_arm(launch->settings.event, &launch->patience, CLEAR_PATIENCE_USEC, on_patience,
+                     launch);
         unit_watch_kill(launch->watch, SIGKILL);
         decide(launch);
 }
@@ -171,6 +162,11 @@ static void refuse_error(Launch *launch, const GError *error) {
 static void be_lost(Launch *launch, const char *message) {
         launch->facts.is_lost = true;
         text_replace(&launch->facts.lost_message, message);
+        if (launch->enforcer)
+                enforcer_read_facts(launch->enforcer);
+        if (launch->cgroup)
+                cgroup_kill(
+                        launch->cgroup); /* no manager, no guard: nothing but this may be left to do it */
         be_over(launch, false);
 }
 
@@ -190,13 +186,13 @@ void launch_cancel(Launch *launch, int signal) {
                 launch->facts.act_usec[ACT_CANCEL] = now_usec();
                 launch->facts.stage = STAGE_EXECUTED; /* it would have been, but for the caller */
                 decide(launch);
-        } else if (launch->phase == PHASE_STARTING) {
-                be_over(launch, false); /* who asks twice does not wait for the manager */
-        } else if (launch->phase == PHASE_RUNNING) {
-                if (enforcer_act(launch->enforcer, ACT_CANCEL))
-                        launch->facts.cancel_signal = signal;
-                else
-                        enforcer_kill(launch->enforcer);
+        } else if (launch->phase != PHASE_RUNNING) {
+                be_over(launch,
+                        false); /* who insists does not wait for the manager: the guard has the rest */
+        } else if (enforcer_act(launch->enforcer, ACT_CANCEL)) {
+                launch->facts.cancel_signal = signal;
+        } else {
+                enforcer_kill(launch->enforcer);
         }
 }
 
@@ -204,11 +200,6 @@ static void gate_failed(Launch *launch) {
         if (launch->phase == PHASE_RUNNING)
                 launch->facts.stage = STAGE_NOT_EXECUTED;
         launch->facts.exec_errno = gate_channel_failure(launch->gate)->error_number;
-}
-
-static int on_start_patience(sd_event_source *source, uint64_t usec, void *userdata) {
-        refuse(userdata, "manager-unreachable", "the manager did not start the unit in time");
-        return 0;
 }
 
 /* Everything that the gate has said by now. */
@@ -220,7 +211,7 @@ static void hear_gate(Launch *launch) {
                 case GATE_NEWS_HELLO:
                         launch->gate_said_hello = true;
                         deadline_arm(launch->settings.event, &launch->patience, HELLO_PATIENCE_USEC,
-                                     on_start_patience, launch);
+                                     on_patience, launch);
                         (void)sd_event_source_set_io_fd(launch->gate_io,
                                                         gate_channel_fd(launch->gate));
                         break;
@@ -255,13 +246,14 @@ static void go(Launch *launch) {
                 .door = launch->settings.door,
                 .limits = limits_of(launch),
                 .slice = launch->slice,
-                .own_namespaces = extra_own_namespaces(launch->settings.spec->extra),
+                .extra = launch->settings.spec->extra,
                 .is_best_effort = launch->settings.is_best_effort,
         };
         EnforcerSettings enforcer = {
                 .event = launch->settings.event,
                 .limits = limits_of(launch),
                 .watch = launch->watch,
+                .readback = &launch->readback,
                 .facts = &launch->facts,
         };
         int r;
@@ -371,19 +363,14 @@ static void take_word(Launch *launch) {
         text_replace(&launch->facts.unit_result, snapshot->result);
 }
 
-static int on_word_patience(sd_event_source *source, uint64_t usec, void *userdata) {
-        be_lost(userdata, "the program ended, but the manager did not say how");
-        return 0;
-}
-
 static void see_to_stragglers(Launch *launch) {
         if (launch->facts.outlived != FACTS_UNKNOWN)
                 return;
         launch->facts.outlived = cgroup_count_processes(launch->cgroup);
         if (launch->facts.outlived > 0)
                 enforcer_kill(launch->enforcer);
-        deadline_arm(launch->settings.event, &launch->patience, WORD_PATIENCE_USEC,
-                     on_word_patience, launch);
+        deadline_arm(launch->settings.event, &launch->patience, WORD_PATIENCE_USEC, on_patience,
+                     launch);
 }
 
 static int on_reconnect(sd_event_source *source, uint64_t usec, void *userdata) {
@@ -392,6 +379,9 @@ static int on_reconnect(sd_event_source *source, uint64_t usec, void *userdata) 
         deadline_disarm(&launch->reconnect);
         if (door_reopen(launch->settings.door, launch->settings.event, NULL)) {
                 unit_watch_attach(launch->watch, launch->settings.door->bus);
+                guard_link_reopened(launch->guard);
+                if (launch->enforcer)
+                        enforcer_again(launch->enforcer);
                 if (launch->phase == PHASE_CLEARING)
                         unit_watch_clear_away(launch->watch);
         } else if (now_usec() >= launch->reconnect_until_usec) {
@@ -447,6 +437,21 @@ static void decide_clearing(Launch *launch) {
         } else if (state->is_disconnected && !launch->reconnect) {
                 reconnect(launch);
         }
+}
+
+/* The phase has lasted too long. */
+static int on_patience(sd_event_source *source, uint64_t usec, void *userdata) {
+        Launch *launch = userdata;
+
+        if (launch->phase == PHASE_STARTING)
+                refuse(launch, "manager-unreachable", "the manager did not start the unit in time");
+        else if (launch->phase == PHASE_RUNNING)
+                be_lost(launch, "the program ended, but the manager did not say how");
+        else if (launch->phase == PHASE_ENDING)
+                clear_away(launch);
+        else
+                be_over(launch, false);
+        return 0;
 }
 
 /* Also the handler of whoever has news. */
@@ -547,8 +552,7 @@ Launch *launch_new(const LaunchSettings *settings, GError **error) {
                                                       on_output_full, launch, error))
                 return NULL;
 
-        deadline_arm(settings->event, &launch->patience, START_PATIENCE_USEC, on_start_patience,
-                     launch);
+        deadline_arm(settings->event, &launch->patience, START_PATIENCE_USEC, on_patience, launch);
         launch->guard = guard_link_new(settings->event, settings->door, id, launch->owner, decide,
                                        launch);
         if (!begin(launch, error))

@@ -44,8 +44,13 @@ static int list_verbs(void) {
 /* A descriptor of ours must never land where a stream is expected: not the record's on standard output, nor a socket where
  * we print words. What was closed stays closed for the program: /dev/null is close-on-exec here, and that is the mark. */
 static void keep_stream_numbers(void) {
-        for (int fd = open("/dev/null", O_RDWR | O_CLOEXEC); fd >= 0 && fd <= STDERR_FILENO;)
+        int fd;
+
+        do
                 fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+        while (fd >= 0 && fd <= STDERR_FILENO);
+        if (fd >= 0)
+                (void)close(fd);
 }
 
 int main(int argc, char *argv[]) {

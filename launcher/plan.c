@@ -56,6 +56,12 @@ static char *cpus_setting(const Property *property) {
         return g_strdup_printf("%s=%s", property->name, list);
 }
 
+/* In percent, to a hundredth: as exact as systemd takes it. */
+static char *cpu_quota_setting(uint64_t usec_per_sec) {
+        return g_strdup_printf("CPUQuota=%" G_GUINT64_FORMAT ".%02" G_GUINT64_FORMAT "%%",
+                               usec_per_sec / 10000, usec_per_sec % 10000 / 100);
+}
+
 static char *plain_setting(const Property *property) {
         g_autoptr(PropertyList) one = property_list_new();
 
@@ -71,8 +77,7 @@ static char *setting(const PropertyList *list, const Property *property) {
             (g_str_has_prefix(name, "Limit") && g_str_has_suffix(name, "Soft")))
                 return NULL;
         if (strcmp(name, "CPUQuotaPerSecUSec") == 0)
-                return g_strdup_printf("CPUQuota=%" G_GUINT64_FORMAT "%%",
-                                       g_variant_get_uint64(property->value) / 10000);
+                return cpu_quota_setting(g_variant_get_uint64(property->value));
         if (g_str_has_suffix(name, "USec"))
                 return time_setting(name, g_variant_get_uint64(property->value));
         if (g_str_has_prefix(name, "Limit"))
@@ -92,26 +97,46 @@ static void append_settings(GString *text, const PropertyList *list, const char 
         }
 }
 
-char *plan_to_text(const Spec *spec, const PropertyList *slice, const PropertyList *unit) {
+static void append_quoted(GString *text, const char *before, const char *word) {
+        g_autofree char *quoted = g_shell_quote(word);
+
+        g_string_append_printf(text, "%s%s", before, quoted);
+}
+
+static void append_world(GString *text, const PlanWorld *world) {
+        if (world->directory)
+                append_quoted(text, " --working-directory=", world->directory);
+        else
+                g_string_append(text, " --same-dir");
+        for (guint i = 0; i < world->variables->len; i++)
+                append_quoted(text, " --setenv=", g_ptr_array_index(world->variables, i));
+}
+
+char *plan_to_text(const Spec *spec, const PlanWorld *world, const PropertyList *slice,
+                   const PropertyList *unit) {
         g_autofree char *slice_name = name_slice(spec->id);
         g_autofree char *unit_name = name_service(spec->id);
-        g_autofree char *slice_quoted = g_shell_quote(slice_name);
-        g_autofree char *unit_quoted = g_shell_quote(unit_name);
-        GString *text = g_string_new("# the slice: limits of the whole tree\n");
+        const char *manager = g_strcmp0(world->manager, "user") == 0 ? " --user" : "";
+        GString *text = g_string_new(NULL);
 
-        g_string_append_printf(text, "systemctl set-property --runtime %s", slice_quoted);
-        append_settings(text, slice, "");
+        if (g_strcmp0(world->manager, "private") == 0)
+                g_string_append(
+                        text,
+                        "# a private manager takes this over its own socket: not to be pasted\n");
         g_string_append_printf(
-                text,
-                "\n# the program inside it\nsystemd-run --wait --pipe --same-dir --unit=%s --slice=%s",
-                unit_quoted, slice_quoted);
+                text, "# the slice: limits of the whole tree\nsystemctl%s set-property --runtime",
+                manager);
+        append_quoted(text, " ", slice_name);
+        append_settings(text, slice, "");
+        g_string_append_printf(text, "\n# the program inside it\nsystemd-run%s --wait --pipe",
+                               manager);
+        append_world(text, world);
+        append_quoted(text, " --unit=", unit_name);
+        append_quoted(text, " --slice=", slice_name);
         append_settings(text, unit, "-p ");
         g_string_append(text, " \\\n    --");
-        for (char **argument = spec->command; *argument; argument++) {
-                g_autofree char *quoted = g_shell_quote(*argument);
-
-                g_string_append_printf(text, " %s", quoted);
-        }
+        for (char **argument = spec->command; *argument; argument++)
+                append_quoted(text, " ", *argument);
         g_string_append_c(text, '\n');
         return g_string_free(text, FALSE);
 }

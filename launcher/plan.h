@@ -9,5 +9,12 @@
 #include "units/property.h"
 #include "units/spec.h"
 
-char *plan_to_text(const Spec *spec, const PropertyList *slice, const PropertyList *unit);
+typedef struct {
+        const char *manager;        /* "user", "system", "private"; NULL: whichever is found */
+        const char *directory;      /* of -C; NULL: the caller's */
+        const GPtrArray *variables; /* of -E */
+} PlanWorld;
+
+char *plan_to_text(const Spec *spec, const PlanWorld *world, const PropertyList *slice,
+                   const PropertyList *unit);
 char *plan_to_json(const Spec *spec, const PropertyList *slice, const PropertyList *unit);

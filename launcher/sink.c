@@ -46,6 +46,9 @@ bool sink_open(const char *where, Sink *ret_sink, GError **error) {
         if (!is_path) {
                 int flags = fcntl(fd, F_GETFL);
 
+                /* Nothing that the caller handed over can be close-on-exec: it is ours. */
+                if (flags >= 0 && (fcntl(fd, F_GETFD) & FD_CLOEXEC))
+                        return sink_fail(where, g_strerror(EBADF), error);
                 if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
                         return sink_fail(where,
                                          flags < 0 ? g_strerror(errno)

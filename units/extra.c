@@ -233,11 +233,17 @@ static unsigned own_of(const Property *property) {
 }
 
 /* An unprivileged manager makes the others in a user namespace, and mounts what shows them. */
-unsigned extra_own_namespaces(const PropertyList *list) {
-        unsigned own = 0;
+unsigned extra_asked_namespaces(const PropertyList *list) {
+        unsigned asked = 0;
 
         for (size_t i = 0; list && i < property_list_length(list); i++)
-                own |= own_of(property_list_at(list, i));
+                asked |= own_of(property_list_at(list, i));
+        return asked;
+}
+
+unsigned extra_own_namespaces(const PropertyList *list) {
+        unsigned own = extra_asked_namespaces(list);
+
         return own ? own | EXTRA_OWN_MOUNT | EXTRA_OWN_USER : 0;
 }
 

@@ -28,6 +28,9 @@ bool extra_parse(const char *assignment, PropertyList *list,
 /* Which of its namespaces a unit with these properties need not share with the manager: ExtraOwn, or'd. */
 unsigned extra_own_namespaces(const PropertyList *list);
 
+/* … and those that they are there for: a manager that gives none of these has dropped what was asked. */
+unsigned extra_asked_namespaces(const PropertyList *list);
+
 /* Is it said there? By its name on the bus; no list says nothing. */
 bool extra_has(const PropertyList *list, const char *name);
 

@@ -46,10 +46,10 @@ typedef enum {
 
 /* How to see that it is in force. */
 typedef enum {
-        LIMIT_READBACK_NONE,    /* kept by us: in force by construction */
-        LIMIT_READBACK_CGROUP,  /* readback_name is a file of the slice's cgroup (v2) */
-        LIMIT_READBACK_RLIMIT,  /* readback_number is RLIMIT_… of the gate process */
-        LIMIT_READBACK_MANAGER, /* readback_name is a property the manager echoes */
+        LIMIT_READBACK_NONE,   /* kept by us: in force by construction */
+        LIMIT_READBACK_CGROUP, /* readback_name is a file of the slice's cgroup (v2) */
+        LIMIT_READBACK_RLIMIT, /* readback_number is RLIMIT_… of the gate process */
+        LIMIT_READBACK_MANAGER, /* readback_name is the manager's, a backstop: nothing to be read back */
 } LimitReadback;
 
 /* How the number becomes properties; units/compose has one small function for each. */

@@ -101,12 +101,20 @@ static void end_run(Guard *guard, const char *id, const char *owner) {
         linger_if_idle(guard);
 }
 
+/* A guard that root runs for a user under the system manager must not do what that user could not. */
+static bool may_end(const Guard *guard, const char *owner) {
+        uid_t uid = 0;
+        pid_t pid = 0;
+
+        return caller_parse_identity(owner, &uid, &pid) && (guard->uid == 0 || uid == guard->uid);
+}
+
 /* "ID OWNER" */
 static bool launcher_registers(Launcher *launcher, const char *text) {
         const char *space = strchr(text, ' ');
         g_autofree char *id = space ? g_strndup(text, (gsize)(space - text)) : NULL;
 
-        if (!id || !name_id_check(id, NULL) || space[1] == '\0')
+        if (!id || !name_id_check(id, NULL) || !may_end(launcher->guard, space + 1))
                 return false;
         text_replace(&launcher->id, id); /* the same, when it was asked again */
         text_replace(&launcher->owner, space + 1);
@@ -208,8 +216,9 @@ static int on_owner_died(sd_event_source *source, int fd, uint32_t events, void 
 
 /* A pidfd of the launcher when it still is the process that started the run; −1 when it is gone. */
 static int owner_pidfd(const char *owner) {
-        pid_t pid = owner ? (pid_t)g_ascii_strtoll(owner, NULL, 10) : 0;
-        int fd = pid > 0 ? pidfd_open(pid, 0) : -1;
+        uid_t uid = 0;
+        pid_t pid = 0;
+        int fd = caller_parse_identity(owner, &uid, &pid) ? pidfd_open(pid, 0) : -1;
         g_autofree char *now = fd >= 0 ? caller_process_identity(pid) : NULL;
 
         if (fd >= 0 && g_strcmp0(now, owner) != 0) {
@@ -237,7 +246,7 @@ static void sweep_unit(Guard *guard, const ManagerUnit *unit) {
         Orphan *orphan;
         int fd, r;
 
-        if (!id || !owner || is_registered(guard, id, owner) ||
+        if (!id || !may_end(guard, owner) || is_registered(guard, id, owner) ||
             g_hash_table_contains(guard->orphans, id))
                 return;
         fd = owner_pidfd(owner);
@@ -299,10 +308,11 @@ Guard *guard_new(sd_event *event, const GuardSettings *settings, GError **error)
 
         r = sd_event_add_io(event, &guard->accept, guard->listen_fd, EPOLLIN, on_accept, guard);
         if (r < 0) {
-                g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_BADF,
-                            "cannot listen: %s", g_strerror(-r));
+                g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_BADF, "cannot listen: %s",
+                            g_strerror(-r));
                 return NULL;
         }
+        (void)unlink(guard->closing_path); /* of one that was killed while it went */
         if (settings->first_fd >= 0) {
                 add_launcher(guard, settings->first_fd);
                 (void)send(settings->first_fd, GUARD_WHO, strlen(GUARD_WHO),

@@ -22,7 +22,11 @@ struct Leftover {
 };
 
 static bool owner_is_alive(const char *owner) {
-        g_autofree char *now = caller_process_identity((pid_t)g_ascii_strtoll(owner, NULL, 10));
+        uid_t uid = 0;
+        pid_t pid = 0;
+        g_autofree char *now = caller_parse_identity(owner, &uid, &pid)
+                                       ? caller_process_identity(pid)
+                                       : NULL;
 
         return g_strcmp0(now, owner) == 0;
 }

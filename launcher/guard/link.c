@@ -115,20 +115,31 @@ static int on_readable(sd_event_source *source, int fd, uint32_t events, void *u
         return 0;
 }
 
+/* Only to ourselves or to root: where the directory could be anybody's, an answer would prove nothing. */
+static bool listener_is_ours(int fd) {
+        struct ucred peer;
+        socklen_t size = sizeof peer;
+
+        return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+               (peer.uid == 0 || peer.uid == geteuid());
+}
+
 static int connect_to(const char *path) {
         struct sockaddr_un address = { .sun_family = AF_UNIX };
-        int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        int r, fd;
 
+        if (g_strlcpy(address.sun_path, path, sizeof address.sun_path) >= sizeof address.sun_path)
+                return -ENAMETOOLONG;
+        fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         if (fd < 0)
                 return -errno;
-        g_strlcpy(address.sun_path, path, sizeof address.sun_path);
-        if (connect(fd, (struct sockaddr *)&address, sizeof address) < 0) {
-                int r = -errno;
-
-                (void)close(fd);
-                return r;
-        }
-        return fd;
+        r = connect(fd, (struct sockaddr *)&address, sizeof address) < 0 ? -errno : 0;
+        if (r == 0 && !listener_is_ours(fd))
+                r = -EPERM;
+        if (r == 0)
+                return fd;
+        (void)close(fd);
+        return r;
 }
 
 /* Takes the descriptor. */
@@ -153,6 +164,7 @@ static PropertyList *slice_properties(void) {
         property_list_set_string(list, "Description", "Sandboxes of cordon");
         /* The last run and the guard gone: the manager itself takes the slice away, in step with its own jobs. */
         property_list_set_bool(list, "StopWhenUnneeded", true);
+        property_list_set_bool(list, "DefaultDependencies", false); /* see the guard's */
         return list;
 }
 
@@ -180,6 +192,8 @@ static PropertyList *guard_properties(const GuardLink *link, int guard_fd) {
         property_list_set_string(list, "Restart", "on-failure");
         property_list_set_uint64(list, "RestartUSec", 0);
         property_list_set_string(list, "CollectMode", "inactive-or-failed");
+        /* A manager that ends stops everything else first: until then somebody must kill what vanished launchers left. */
+        property_list_set_bool(list, "DefaultDependencies", false);
         return list;
 }
 
@@ -234,8 +248,10 @@ static void begin(GuardLink *link) {
 
         if (r == -ENOENT || r == -ECONNREFUSED)
                 start_guard(link);
-        else if (r < 0)
+        else if (r == -EAGAIN || r == -EPIPE || r == -ECONNRESET)
                 try_again(link, g_strerror(-r));
+        else if (r < 0)
+                give_up(link, g_strerror(-r)); /* it will not get better */
 }
 
 GuardLink *guard_link_new(sd_event *event, const Door *door, const char *id, const char *owner,
@@ -253,6 +269,12 @@ GuardLink *guard_link_new(sd_event *event, const Door *door, const char *id, con
                                             door->socket_path ? "" : "-system");
         begin(link);
         return link;
+}
+
+void guard_link_reopened(GuardLink *link) {
+        if (link->start && !link->is_watched && !link->error)
+                try_again(link, "the manager went away"); /* its answer will not come any more */
+        g_clear_pointer(&link->start, manager_call_free);
 }
 
 void guard_link_done(GuardLink *link) {

@@ -19,6 +19,9 @@ typedef void (*GuardLinkHandler)(
 GuardLink *guard_link_new(sd_event *event, const Door *door, const char *id, const char *owner,
                           GuardLinkHandler handler, void *userdata);
 
+/* The door has a new connection: what was under way on the old one is lost. */
+void guard_link_reopened(GuardLink *link);
+
 /* Says that nothing is left to end, and closes. */
 void guard_link_done(GuardLink *link);
 

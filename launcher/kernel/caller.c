@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -142,10 +143,12 @@ void caller_clear(Caller *caller) {
 }
 
 char *caller_process_identity(pid_t pid) {
-        g_autofree char *path = g_strdup_printf("/proc/%d/stat", (int)pid);
+        g_autofree char *directory = g_strdup_printf("/proc/%d", (int)pid);
+        g_autofree char *path = g_build_filename(directory, "stat", NULL);
         g_autofree char *stat_line = NULL;
+        struct stat st;
 
-        if (!g_file_get_contents(path, &stat_line, NULL, NULL))
+        if (stat(directory, &st) < 0 || !g_file_get_contents(path, &stat_line, NULL, NULL))
                 return NULL;
 
         /* Fields are counted from behind the name, which may hold anything. */
@@ -154,5 +157,16 @@ char *caller_process_identity(pid_t pid) {
 
         if (!fields || g_strv_length(fields) < 20)
                 return NULL;
-        return g_strdup_printf("%d:%s", (int)pid, fields[19]);
+        return g_strdup_printf("%u:%d:%s", (unsigned)st.st_uid, (int)pid, fields[19]);
+}
+
+bool caller_parse_identity(const char *identity, uid_t *ret_uid, pid_t *ret_pid) {
+        unsigned uid = 0;
+        int pid = 0;
+
+        if (!identity || sscanf(identity, "%u:%d:", &uid, &pid) != 2 || pid <= 0)
+                return false;
+        *ret_uid = uid;
+        *ret_pid = pid;
+        return true;
 }

@@ -35,5 +35,6 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Caller, caller_clear)
 /* The environment for the program: the caller's, less what describes the caller's own unit. */
 char **caller_environment(char *const *environment);
 
-/* "PID:STARTTIME" of a process: enough to know later whether it still is the same one. */
+/* "UID:PID:STARTTIME" of a process: enough to know later whether it still is the same one, and whose. */
 char *caller_process_identity(pid_t pid);
+bool caller_parse_identity(const char *identity, uid_t *ret_uid, pid_t *ret_pid);

@@ -2,8 +2,8 @@
 #pragma once
 
 /* The cgroups of one run, read from outside: of its slice in the unified hierarchy, and of the v1 controllers where a
- * machine still has those. Found once, through a process that is inside; after that the directories are held open, so
- * that what is read is always of this run, never of a later one with the same name. */
+ * machine still has those. Found once, through a process that is inside. Counters are read through directories
+ * that are held open: always of this run, never of a later one with the same name. */
 
 #include <glib.h>
 #include <stdbool.h>

@@ -11,6 +11,7 @@
 #include "config.h"
 #include "dbus/connect.h"
 #include "error.h"
+#include "launcher/gate/protocol.h"
 #include "private.h"
 
 #define SYSTEM_SOCKET  "/run/systemd/private"
@@ -87,6 +88,13 @@ static bool open_user(Door *door, GError **error) {
         return false;
 }
 
+/* Where /run/systemd/system is missing, the manager gets mounts of its own; without privileges that needs a user namespace. */
+static uint32_t own_namespaces(void) {
+        if (booted_with_systemd())
+                return 0;
+        return (1U << GATE_NS_MNT) | (geteuid() != 0 ? 1U << GATE_NS_USER : 0);
+}
+
 static bool open_private(Door *door, GError **error) {
         g_autofree char *keeper = door_program_path("cordon-keeper");
         g_autofree char *runtime_dir = NULL;
@@ -96,7 +104,7 @@ static bool open_private(Door *door, GError **error) {
         if (!private_manager_ensure(&settings, &runtime_dir, &door->hold_fd, error))
                 return false;
 
-        door->is_own_mount_namespace = true;
+        door->own_namespaces = own_namespaces();
         door->socket_path = g_build_filename(runtime_dir, "systemd", "private", NULL);
         door->guard_dir = g_build_filename(runtime_dir, "cordon", NULL);
         return connect_direct(door->socket_path, &door->bus, error);

@@ -21,10 +21,10 @@ typedef enum {
 typedef struct {
         ManagerKind kind; /* never MANAGER_AUTO */
         sd_bus *bus;
-        char *socket_path;           /* of the direct connection; NULL: over the system bus */
-        char *guard_dir;             /* where its guard listens; ours alone; made when needed */
-        bool is_own_mount_namespace; /* the manager lives in a copy of the caller's mounts, by design */
-        int hold_fd;                 /* keeps a private manager from leaving; −1 */
+        char *socket_path;       /* of the direct connection; NULL: over the system bus */
+        char *guard_dir;         /* where its guard listens; ours alone; made when needed */
+        uint32_t own_namespaces; /* bit n: GateNamespace n is the manager's own, by design */
+        int hold_fd;             /* keeps a private manager from leaving; −1 */
 } Door;
 
 bool manager_kind_from_word(const char *word, ManagerKind *ret_kind);

@@ -142,6 +142,19 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
 }
 
 /* A signal that the caller had ignored (nohup) stays ignored. */
+/* The caller's limits are for the program, which gets them from the gate; we and what we start for it need our own. */
+static void lift_own_limits(void) {
+        static const int resources[] = { RLIMIT_FSIZE, RLIMIT_NOFILE, RLIMIT_DATA, RLIMIT_AS };
+        struct rlimit limit;
+
+        (void)signal(SIGXFSZ, SIG_IGN);
+        for (size_t i = 0; i < G_N_ELEMENTS(resources); i++)
+                if (getrlimit((__rlimit_resource_t)resources[i], &limit) == 0) {
+                        limit.rlim_cur = limit.rlim_max;
+                        (void)setrlimit((__rlimit_resource_t)resources[i], &limit);
+                }
+}
+
 static bool watch_signals(Run *run) {
         static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
 
@@ -203,6 +216,7 @@ static bool launch(Run *run, GError **error) {
         };
         int r = sd_event_new(&run->event);
 
+        lift_own_limits();
         run->door = door_open(run->options.manager, error);
         if (!run->door)
                 return false;
@@ -276,11 +290,14 @@ static void tell_end(Run *run, int status, const char *words) {
 /* --best-effort: what could not be kept is said, record or not. */
 static void print_unenforced(const Run *run, const Readback *readback) {
         const LimitSet *limits = &run->spec->limits;
+        g_autoptr(GString) names = g_string_new(NULL);
 
         for (int i = 0; readback->is_read && i < _LIMIT_MAX; i++)
                 if (limit_set_is_limited(limits, (Limit)i) && !readback->limits[i].is_enforced)
-                        fprintf(stderr, "cordon: --%s could not be enforced, and was not\n",
-                                limit_info((Limit)i)->key);
+                        g_string_append_printf(names, "%s--%s", names->len ? ", " : "",
+                                               limit_info((Limit)i)->key);
+        if (names->len > 0)
+                fprintf(stderr, "cordon: not enforced: %s\n", names->str);
 }
 
 static int report(Run *run) {
@@ -336,15 +353,20 @@ static void refuse(Run *run, const GError *error) {
 /* The same composition as in earnest; only the launch is missing. */
 static int print_plan(const Run *run) {
         ComposeContext context = { .gate_path = "cordon-gate",
-                                   .owner = "0:0",
+                                   .owner = "0:0:0",
+                                   .is_best_effort = run->options.is_best_effort,
                                    .gate_fd = STDIN_FILENO };
+        PlanWorld world = { .directory = run->options.directory,
+                            .variables = run->options.variables };
         g_autoptr(PropertyList) slice = NULL;
         g_autoptr(PropertyList) unit = NULL;
 
+        if (run->options.manager != MANAGER_AUTO)
+                world.manager = manager_kind_word(run->options.manager);
         compose(run->spec, &context, &slice, &unit);
 
         g_autofree char *text = run->options.is_json ? plan_to_json(run->spec, slice, unit)
-                                                     : plan_to_text(run->spec, slice, unit);
+                                                     : plan_to_text(run->spec, &world, slice, unit);
 
         return fputs(text, stdout) >= 0 && fflush(stdout) == 0 ? 0 : STATUS_FAILURE;
 }

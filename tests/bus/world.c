@@ -159,6 +159,9 @@ GuardLink *guard_link_new(sd_event *event, const Door *door, const char *id, con
         return g_new0(GuardLink, 1);
 }
 
+void guard_link_reopened(GuardLink *link) {
+}
+
 void guard_link_done(GuardLink *link) {
         world->is_guard_done = true;
 }

@@ -91,7 +91,7 @@ static const Row rows[] = {
           .oom_own = U, .max_events = U, .evidence = "unit Result=oom-kill" },
         { OUTCOME_SIGNALED, 137, "no counters, no word: 137 proves nothing", "memory=64M", CLD_KILLED, SIGKILL, "signal", .oom = U,
           .oom_own = U, .max_events = U },
-        { OUTCOME_MEMORY, 137, "killed for memory before the gate could exec", "memory=1M", CLD_KILLED, SIGKILL, "oom-kill",
+        { OUTCOME_MEMORY, 137, "killed for memory before the gate could exec", "memory=4M", CLD_KILLED, SIGKILL, "oom-kill",
           .oom = 1, .oom_own = 1, .stage_not = STAGE_NOT_EXECUTED, .touched = "memory" },
 
         /* the wall deadline */

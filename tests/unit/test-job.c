@@ -118,7 +118,7 @@ static const struct {
         { "bad-value", "$.limits.tasks: \"0\" is out of range; accepted: 1 to 4194304, or infinity", "{\"limits\":{\"tasks\":0}}" },
         { "bad-job", "$.limits.tasks: 1e999 does not fit into a number", "{\"limits\":{\"tasks\":1e999}}" },
         { "bad-job", "$.limits.timeout: 1e-999 does not fit into a number", "{\"limits\":{\"timeout\":1e-999}}" },
-        { "bad-value", "$.limits.memory: \"9007199254740993\" is out of range; accepted: 1M to 8192T, or infinity", "{\"limits\":{\"memory\":9007199254740993}}" },
+        { "bad-value", "$.limits.memory: \"9007199254740993\" is out of range; accepted: 4M to 8192T, or infinity", "{\"limits\":{\"memory\":9007199254740993}}" },
 };
 
 static const struct {
