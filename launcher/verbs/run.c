@@ -113,8 +113,12 @@ static bool prepare(Run *run, char **argv, GError **error) {
 
         run->spec = request_spec(&run->options, environ);
         if (run->options.record && !run->options.is_help && !run->options.is_dry_run &&
-            !sink_open(run->options.record, &run->sink, parsed ? error : &no_sink))
+            !sink_open(run->options.record, &run->sink, parsed ? error : &no_sink)) {
+                if (no_sink)
+                        fprintf(stderr, "cordon: %s\n",
+                                no_sink->message); /* the other mistake follows */
                 return false;
+        }
         if (!parsed || run->options.is_help)
                 return parsed;
         if (run->options.command[0] == NULL) {

@@ -311,7 +311,8 @@ static void test_nowhere(void) {
                 .status = 125,
                 .exit_code = ABSENT,
                 .error = "directory",
-                .message = "the working directory is not there any more; -C names another; see cordon run --help",
+                .message =
+                        "the working directory is not there any more; -C names another; see cordon run --help",
                 .words = "cordon: the working directory is not there any more; -C "
                          "names another; see cordon run --help\n"
         };
