@@ -124,7 +124,8 @@ static const struct {
         { 226, "its namespaces cannot be set up: see the -p that ask for them" },
 };
 
-void check_explain_end(const UnitSnapshot *snapshot, GError **error) {
+void check_explain_end(const UnitState *state, GError **error) {
+        const UnitSnapshot *snapshot = &state->snapshot;
         bool is_status = snapshot->exec_main_code == CLD_EXITED;
 
         for (size_t i = 0; is_status && i < G_N_ELEMENTS(early_ends); i++)
@@ -134,8 +135,9 @@ void check_explain_end(const UnitSnapshot *snapshot, GError **error) {
                                     early_ends[i].words);
                         return;
                 }
-        g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_GATE,
-                    "the gate ended before the program could be started (unit result %s, %s %d)",
-                    snapshot->result ?: "unknown", is_status ? "status" : "signal",
-                    snapshot->exec_main_status);
+        g_set_error(
+                error, LAUNCHER_ERROR, LAUNCHER_ERROR_GATE,
+                "the gate ended before the program could be started (start job %s, unit result %s, %s %d)",
+                state->job_result ?: "under way", snapshot->result ?: "unknown",
+                is_status ? "status" : "signal", snapshot->exec_main_status);
 }

@@ -6,7 +6,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "dbus/snapshot.h"
+#include "dbus/watch.h"
 #include "launcher/gate/channel.h"
 #include "launcher/kernel/cgroup.h"
 #include "launcher/manager/door.h"
@@ -31,4 +31,4 @@ bool check_gate(const CheckSource *source, Cgroup **ret_cgroup, Readback *ret_re
 void check_explain_failure(const GateFailure *failure, GError **error);
 
 /* It ended without a word: the manager's is all there is. */
-void check_explain_end(const UnitSnapshot *snapshot, GError **error);
+void check_explain_end(const UnitState *state, GError **error);

@@ -319,7 +319,7 @@ static void refuse_gate(Launch *launch) {
         if (failure->type == GATE_FAILURE)
                 check_explain_failure(failure, &error);
         else
-                check_explain_end(&unit_watch_state(launch->watch)->snapshot, &error);
+                check_explain_end(unit_watch_state(launch->watch), &error);
         refuse_error(launch, error);
 }
 

@@ -74,17 +74,15 @@ static void cgroup_walk(const char *path, CgroupVisit visit, void *data) {
         DIR *stream = opendir(path);
         struct dirent *entry;
 
-        if (!stream)
-                return;
-
-        while ((entry = readdir(stream)))
+        while (stream && (entry = readdir(stream)))
                 if (entry->d_type == DT_DIR && !g_str_equal(entry->d_name, ".") &&
                     !g_str_equal(entry->d_name, "..")) {
                         g_autofree char *child = g_build_filename(path, entry->d_name, NULL);
 
                         cgroup_walk(child, visit, data);
                 }
-        closedir(stream);
+        if (stream)
+                closedir(stream);
         visit(path, data);
 }
 
@@ -97,7 +95,7 @@ static bool cgroup_has(const char *path, pid_t pid) {
         return false;
 }
 
-/* Signals what is in one group and collects pidfds to wait for. */
+/* Signals what is in one group, but for ourselves, and collects pidfds to wait for. */
 static void cgroup_kill_one(const char *path, void *data) {
         g_autoptr(GArray) pids = cgroup_processes(path);
         GArray *ending = data;
@@ -107,7 +105,7 @@ static void cgroup_kill_one(const char *path, void *data) {
                 AUTO_CLOSE int fd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
                 int held;
 
-                if (fd < 0 || !cgroup_has(path, pid))
+                if (fd < 0 || pid == getpid() || !cgroup_has(path, pid))
                         continue;
 
                 (void)syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
@@ -133,6 +131,18 @@ static void cgroup_remove_one(const char *path, void *data) {
                 *code = errno;
 }
 
+/* Nothing that time would change. */
+static bool cgroup_is_refused(int code) {
+        return code == EROFS || code == EACCES || code == EPERM;
+}
+
+void cgroup_kill_others(const char *path) {
+        g_autoptr(GArray) ending = g_array_new(FALSE, FALSE, sizeof(int));
+
+        cgroup_walk(path, cgroup_kill_one, ending);
+        cgroup_wait_ended(ending, 0);
+}
+
 bool cgroup_destroy(const char *path, int64_t deadline_usec) {
         /* In one step, where the kernel can: nobody can fork his way out of it. */
         (void)cgroup_write(path, "cgroup.kill", "1");
@@ -147,7 +157,7 @@ bool cgroup_destroy(const char *path, int64_t deadline_usec) {
                 cgroup_walk(path, cgroup_remove_one, &code);
                 if (code == 0)
                         return true;
-                if (g_get_monotonic_time() >= deadline_usec) {
+                if (cgroup_is_refused(code) || g_get_monotonic_time() >= deadline_usec) {
                         errno = code;
                         return false;
                 }

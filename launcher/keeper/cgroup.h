@@ -18,6 +18,9 @@ bool cgroup_attach(const char *path, pid_t pid);
 /* Ends everything in the tree and removes it. A group that is not there is no error. */
 bool cgroup_destroy(const char *path, int64_t deadline_usec);
 
+/* Kills everything in the tree but the calling process; waits for nobody. */
+void cgroup_kill_others(const char *path);
+
 /* Groups made on the way to one of ours carry a mark, so that whoever is last may remove them. */
 bool cgroup_make_marked(const char *path);
 void cgroup_remove_marked(const char *path);

@@ -29,6 +29,7 @@
 struct Ground {
         GPtrArray *trees;    /* ours, one in every hierarchy */
         GPtrArray *parents;  /* made on the way to them, outside in */
+        GPtrArray *views;    /* mount points of the hierarchies, as "DEVICE:INODE PATH" */
         GPtrArray *entrance; /* cgroup.procs files that the manager writes itself into */
         char *inner;         /* version 2: the group above ours */
         char *record;        /* all that, as text */
@@ -42,6 +43,7 @@ void ground_free(Ground *ground) {
 
         g_ptr_array_unref(ground->trees);
         g_ptr_array_unref(ground->parents);
+        g_ptr_array_unref(ground->views);
         g_ptr_array_unref(ground->entrance);
         g_free(ground->inner);
         g_free(ground->record);
@@ -61,8 +63,25 @@ static Ground *ground_new(void) {
 
         ground->trees = g_ptr_array_new_with_free_func(g_free);
         ground->parents = g_ptr_array_new_with_free_func(g_free);
+        ground->views = g_ptr_array_new_with_free_func(g_free);
         ground->entrance = g_ptr_array_new_with_free_func(g_free);
         return ground;
+}
+
+/* Two name spaces, of mounts or of cgroups, can have different groups under one name. */
+static char *ground_view(const char *mount) {
+        struct stat st;
+
+        if (stat(mount, &st) < 0)
+                return NULL;
+        return g_strdup_printf("%ju:%ju %s", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino, mount);
+}
+
+static void ground_add_view(Ground *ground, const Hierarchy *hierarchy) {
+        char *view = ground_view(hierarchy->mount);
+
+        if (view)
+                g_ptr_array_add(ground->views, view);
 }
 
 static void ground_add_tree(Ground *ground, char *directory, bool is_tracking) {
@@ -138,6 +157,7 @@ static bool ground_plan_legacy(Ground *ground, const HierarchySet *set, const ch
 
                 if (!ground_counts(h))
                         continue;
+                ground_add_view(ground, h);
                 ground_add_parents(ground, h, path);
                 ground_add_tree(ground, hierarchy_directory(h, own), hierarchy_is_tracking(h));
         }
@@ -152,6 +172,7 @@ static void ground_plan_unified(Ground *ground, const HierarchySet *set, const c
         if (g_str_has_suffix(own, "/" IDENTITY_CALLER_GROUP))
                 own[strlen(own) - strlen("/" IDENTITY_CALLER_GROUP)] = '\0';
 
+        ground_add_view(ground, h);
         ground->inner = g_steal_pointer(&own);
         ground_add_tree(ground, g_build_filename(ground->inner, name, NULL), true);
 }
@@ -159,6 +180,8 @@ static void ground_plan_unified(Ground *ground, const HierarchySet *set, const c
 static bool ground_write_record(Ground *ground, const char *record_path, GError **error) {
         GString *text = g_string_new(NULL);
 
+        for (guint i = 0; i < ground->views->len; i++)
+                g_string_append_printf(text, "view %s\n", (char *)ground->views->pdata[i]);
         for (guint i = 0; i < ground->trees->len; i++)
                 g_string_append_printf(text, "tree %s\n", (char *)ground->trees->pdata[i]);
         for (guint i = 0; i < ground->parents->len; i++)
@@ -285,29 +308,64 @@ bool ground_enter(const Ground *ground) {
         return true;
 }
 
+void ground_take_leaf(const Ground *ground, const char *leaf) {
+        for (guint i = 0; i < ground->trees->len; i++) {
+                g_autofree char *path = g_build_filename(ground->trees->pdata[i], leaf, NULL);
+
+                (void)mkdir(path, 0755);
+                (void)cgroup_attach(path, 0);
+        }
+}
+
+/* The nearest group above ours that nobody is about to remove. Version 2 has a leaf for processes there. */
+static char *ground_outside(const Ground *ground, const char *tree) {
+        g_autofree char *outside = g_path_get_dirname(tree);
+        g_autofree char *leaf = NULL;
+
+        while (g_ptr_array_find_with_equal_func(ground->parents, outside, g_str_equal, NULL)) {
+                g_autofree char *inside = g_steal_pointer(&outside);
+
+                outside = g_path_get_dirname(inside);
+        }
+
+        leaf = shelter_leaf(outside, ground->is_scope);
+        return ground->inner && access(leaf, F_OK) >= 0 ? g_steal_pointer(&leaf)
+                                                        : g_steal_pointer(&outside);
+}
+
+void ground_leave(const Ground *ground) {
+        for (guint i = 0; i < ground->trees->len; i++)
+                cgroup_kill_others(ground->trees->pdata[i]);
+
+        for (guint i = 0; i < ground->trees->len; i++) {
+                g_autofree char *outside = ground_outside(ground, ground->trees->pdata[i]);
+
+                (void)cgroup_attach(outside, 0);
+        }
+}
+
 static const char *record_value(const char *line, const char *key) {
         size_t n = strlen(key);
 
         return g_str_has_prefix(line, key) && line[n] == ' ' ? line + n + 1 : NULL;
 }
 
-static const char *ground_clear_trees(char **lines) {
-        gint64 deadline = g_get_monotonic_time() + GROUND_CLEAR_USEC;
+static const char *ground_clear_trees(char **lines, int64_t deadline_usec) {
         const char *failed = NULL;
 
         for (char **line = lines; *line; line++) {
                 const char *tree = record_value(*line, "tree");
 
-                if (tree && !cgroup_destroy(tree, deadline))
+                if (tree && !cgroup_destroy(tree, deadline_usec))
                         failed = tree;
         }
         return failed;
 }
 
 /* Returns the group that cannot be removed, and why in errno. */
-static char *ground_clear_text(const char *text) {
+static char *ground_clear_text(const char *text, int64_t deadline_usec) {
         g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
-        const char *failed = ground_clear_trees(lines);
+        const char *failed = ground_clear_trees(lines, deadline_usec);
 
         if (failed)
                 return g_strdup(failed);
@@ -326,16 +384,28 @@ static char *ground_clear_text(const char *text) {
 }
 
 void ground_remove(const Ground *ground) {
-        g_free(ground_clear_text(ground->record));
+        g_free(ground_clear_text(ground->record, g_get_monotonic_time() + GROUND_CLEAR_USEC));
+}
+
+static bool ground_read_record(const char *record_path, char **ret_text, GError **error) {
+        g_autoptr(GError) reason = NULL;
+
+        if (g_file_get_contents(record_path, ret_text, NULL, &reason))
+                return true;
+        if (g_error_matches(reason, G_FILE_ERROR, G_FILE_ERROR_NOENT))
+                *ret_text = g_strdup("");
+        else
+                g_propagate_error(error, g_steal_pointer(&reason));
+        return *ret_text != NULL;
 }
 
 bool ground_clear(const char *record_path, GError **error) {
         g_autofree char *text = NULL, *failed = NULL;
 
-        if (!g_file_get_contents(record_path, &text, NULL, NULL))
-                return true;
+        if (!ground_read_record(record_path, &text, error))
+                return false;
 
-        failed = ground_clear_text(text);
+        failed = ground_clear_text(text, g_get_monotonic_time() + GROUND_CLEAR_USEC);
         if (!failed) {
                 (void)unlink(record_path);
                 return true;
@@ -345,4 +415,30 @@ bool ground_clear(const char *record_path, GError **error) {
                     "cannot clear the cgroup %s of an earlier private manager: %s: see who is in it",
                     failed, g_strerror(errno));
         return false;
+}
+
+static bool ground_is_seen(const char *text) {
+        g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+
+        for (char **line = lines; *line; line++) {
+                const char *view = record_value(*line, "view");
+                const char *mount = view ? strchr(view, ' ') : NULL;
+                g_autofree char *now = mount ? ground_view(mount + 1) : NULL;
+
+                if (view && g_strcmp0(view, now) != 0)
+                        return false;
+        }
+        return true;
+}
+
+bool ground_sweep(const char *record_path, int64_t deadline_usec) {
+        g_autofree char *text = NULL, *failed = NULL;
+
+        if (!ground_read_record(record_path, &text, NULL) || !ground_is_seen(text))
+                return false;
+
+        failed = ground_clear_text(text, deadline_usec);
+        if (!failed)
+                (void)unlink(record_path);
+        return !failed;
 }

@@ -6,6 +6,7 @@
 
 #include <glib.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 typedef struct Ground Ground;
 
@@ -16,6 +17,11 @@ bool ground_make(const char *name, const char *runtime_dir, const char *record_p
 
 /* Moves the calling process in. Safe between fork and exec. */
 bool ground_enter(const Ground *ground);
+
+/* The calling process moves into a leaf beside the manager's own groups, so that whoever ends all that is
+ * where the keeper was started does not end it; and, having killed what else is there, back out. */
+void ground_take_leaf(const Ground *ground, const char *leaf);
+void ground_leave(const Ground *ground);
 
 /* Whether version 1 is part of it, which systemd 258 and later do not know. */
 bool ground_is_legacy(const Ground *ground);
@@ -28,6 +34,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Ground, ground_free)
 
 /* Ends and removes everything that the record names, then the record. */
 bool ground_clear(const char *record_path, GError **error);
+
+/* The same for the record of somebody else, who may have seen other cgroups under the same names than we
+ * do: then nothing is touched. */
+bool ground_sweep(const char *record_path, int64_t deadline_usec);
 
 /* The same for one whose record was removed by somebody else. */
 void ground_remove(const Ground *ground);

@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -24,12 +25,25 @@
 /* Forks between two readings of the group; each round moves all that were there. */
 #define SHELTER_ROUNDS_MAX 1000
 
-static int shelter_lock(const char *inner) {
-        int fd = open(inner, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+#define SHELTER_LOCK_USEC (5 * G_USEC_PER_SEC)
 
-        if (fd >= 0)
-                (void)flock(fd, LOCK_EX);
-        return fd;
+char *shelter_leaf(const char *inner, bool is_scope) {
+        return g_build_filename(inner, is_scope ? SHELTER_KEEPER_GROUP : IDENTITY_CALLER_GROUP,
+                                NULL);
+}
+
+/* Held for moments only. −1 where somebody who was stopped has it. */
+static int shelter_lock(const char *inner) {
+        AUTO_CLOSE int fd = open(inner, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        gint64 deadline = g_get_monotonic_time() + SHELTER_LOCK_USEC;
+
+        while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
+                if ((errno != EWOULDBLOCK && errno != EINTR) ||
+                    g_get_monotonic_time() >= deadline)
+                        return -1;
+                (void)poll(NULL, 0, 1);
+        }
+        return fd_steal(&fd);
 }
 
 /* The top of the tree has no type: there processes and controllers may be together. */
@@ -132,8 +146,12 @@ static bool shelter_enable(const char *inner, const char *leaf, GError **error) 
 
 bool shelter_take(const char *inner, int *ret_lock, GError **error) {
         AUTO_CLOSE int lock = shelter_lock(inner);
-        g_autofree char *leaf = g_build_filename(inner, IDENTITY_CALLER_GROUP, NULL);
+        g_autofree char *leaf = shelter_leaf(inner, false);
 
+        if (lock < 0) {
+                shelter_set_error(error, inner, errno);
+                return false;
+        }
         if (shelter_is_top(inner)) {
                 if (!shelter_enable(inner, NULL, error))
                         return false;
@@ -157,7 +175,7 @@ bool shelter_take(const char *inner, int *ret_lock, GError **error) {
 }
 
 bool shelter_take_scope(const char *scope, GError **error) {
-        g_autofree char *leaf = g_build_filename(scope, SHELTER_KEEPER_GROUP, NULL);
+        g_autofree char *leaf = shelter_leaf(scope, true);
 
         if (mkdir(leaf, 0755) < 0 && errno != EEXIST) {
                 shelter_set_error(error, scope, errno);
@@ -181,11 +199,11 @@ static bool shelter_is_needed(const char *inner) {
 }
 
 void shelter_return(const char *inner) {
-        AUTO_CLOSE G_GNUC_UNUSED int lock = shelter_lock(inner);
-        g_autofree char *leaf = g_build_filename(inner, IDENTITY_CALLER_GROUP, NULL);
+        AUTO_CLOSE int lock = shelter_lock(inner);
+        g_autofree char *leaf = shelter_leaf(inner, false);
         g_autofree char *controllers = NULL;
 
-        if (access(leaf, F_OK) < 0 || shelter_is_needed(inner))
+        if (lock < 0 || access(leaf, F_OK) < 0 || shelter_is_needed(inner))
                 return;
 
         controllers = shelter_controllers(inner, "cgroup.subtree_control", '-');

@@ -8,6 +8,9 @@
 #include <glib.h>
 #include <stdbool.h>
 
+/* Where the processes are that were in the group: the keeper's leaf in a scope, else that of the callers. */
+char *shelter_leaf(const char *inner, bool is_scope);
+
 /* The same for a scope that is ours alone: nobody but the keeper is in it. */
 bool shelter_take_scope(const char *scope, GError **error);
 

@@ -214,6 +214,8 @@ static void runtime_remove_stale(const RuntimeDir *dir) {
 void runtime_dir_remove(RuntimeDir *dir) {
         g_autofree char *gone = g_strdup_printf("%s.gone-%d", dir->name, (int)getpid());
 
+        /* A remover of another pid namespace may have had our number. */
+        runtime_remove_stale(dir);
         if (runtime_dir_is_current(dir))
                 (void)renameat(dir->base_fd, dir->name, dir->base_fd, gone);
 
