@@ -38,6 +38,7 @@ struct GuardLink {
         char *socket_path,
                 *fresh_path; /* where it listens; where a socket of ours waits to be it */
         bool is_slice_there; /* cordon.slice exists: do not make it again */
+        bool is_starting;    /* the manager has not answered yet */
         ManagerCall *start;
 };
 
@@ -67,11 +68,18 @@ static int on_retry(sd_event_source *source, uint64_t usec, void *userdata) {
         return 0;
 }
 
+/* Ours to close, so it must not look as if we had vanished. */
+static void link_leave(GuardLink *link) {
+        if (link->fd >= 0)
+                (void)send(link->fd, GUARD_DONE, strlen(GUARD_DONE), MSG_NOSIGNAL | MSG_DONTWAIT);
+        link_close(link);
+}
+
 static void try_again(GuardLink *link, const char *why) {
         uint64_t now = (uint64_t)g_get_monotonic_time();
         int r;
 
-        link_close(link);
+        link_leave(link);
         if (now >= link->deadline_usec) {
                 give_up(link, why);
                 return;
@@ -107,6 +115,12 @@ static int on_readable(sd_event_source *source, int fd, uint32_t events, void *u
         }
         if (is_word(text, n, GUARD_WHO) && greet(link) >= 0)
                 return 0;
+
+        /* A manager that refuses the start drops the other end, and says so next. */
+        if (link->is_starting) {
+                link_close(link);
+                return 0;
+        }
 
         /* It left, or was killed: the next one is told anew. It has as long as the first had. */
         link->deadline_usec = (uint64_t)g_get_monotonic_time() + PATIENCE_USEC;
@@ -200,8 +214,12 @@ static PropertyList *guard_properties(const GuardLink *link, int guard_fd) {
 static void on_guard_started(sd_bus_message *reply, const GError *error, void *userdata) {
         GuardLink *link = userdata;
 
-        if (!error)
+        link->is_starting = false;
+        if (!error) {
+                if (link->fd < 0)
+                        try_again(link, "it ended at once");
                 return;
+        }
         if (!g_error_matches(error, DBUS_ERROR, DBUS_ERROR_EXISTS)) {
                 give_up(link, error->message);
                 return;
@@ -223,6 +241,7 @@ static void send_start(GuardLink *link, int guard_fd) {
                                  .userdata = link };
 
         g_clear_pointer(&link->start, manager_call_free);
+        link->is_starting = true;
         link->start = manager_start_transient(caller, unit, properties,
                                               link->is_slice_there ? NULL : NAME_ROOT_SLICE, slice);
 }
@@ -271,16 +290,18 @@ GuardLink *guard_link_new(sd_event *event, const Door *door, const char *id, con
         return link;
 }
 
+/* Whether the start was carried out shows on the pair: greeted, or closed. */
 void guard_link_reopened(GuardLink *link) {
-        if (link->start && !link->is_watched && !link->error)
-                try_again(link, "the manager went away"); /* its answer will not come any more */
+        bool was_starting = link->is_starting;
+
+        link->is_starting = false;
         g_clear_pointer(&link->start, manager_call_free);
+        if (was_starting && link->fd < 0)
+                try_again(link, "the manager went away");
 }
 
 void guard_link_done(GuardLink *link) {
-        if (link->fd >= 0)
-                (void)send(link->fd, GUARD_DONE, strlen(GUARD_DONE), MSG_NOSIGNAL);
-        link_close(link);
+        link_leave(link);
         link->retry = sd_event_source_disable_unref(link->retry);
 }
 
