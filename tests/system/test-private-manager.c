@@ -26,97 +26,15 @@
 #include "launcher/manager/private.h"
 
 #include "traces.h"
+#include "use.h"
 
 #include <tap.h>
 
-#define FOREVER_USEC (UINT64_C(3600) * G_USEC_PER_SEC)
-#define NOBODY       65534
+#define NOBODY 65534
 
 /* Emulated machines are 20 to 80 times slower. */
 static int rounds(int many) {
         return g_strcmp0(g_getenv("CORDON_TEST_SLOW"), "1") == 0 ? many / 10 : many;
-}
-
-typedef struct {
-        char *dir;
-        int hold_fd;
-        GError *error;
-} Use;
-
-static char *keeper_path(int argc, char *argv[]) {
-        const char *cordon = g_getenv("CORDON");
-        g_autofree char *near = NULL;
-
-        if (argc > 1)
-                return g_canonicalize_filename(argv[1], NULL);
-        near = cordon ? g_path_get_dirname(cordon) : g_strdup(".");
-        return g_build_filename(near, "cordon-keeper", NULL);
-}
-
-static Use use_begin(const char *keeper, uint64_t idle_usec) {
-        PrivateSettings settings = { .keeper_path = keeper, .idle_usec = idle_usec };
-        Use use = { .hold_fd = -1 };
-
-        if (!private_manager_ensure(&settings, &use.dir, &use.hold_fd, &use.error))
-                diag("%s", use.error->message);
-        return use;
-}
-
-static void use_end(Use *use) {
-        if (use->hold_fd >= 0)
-                (void)close(use->hold_fd);
-        use->hold_fd = -1;
-        g_clear_pointer(&use->dir, g_free);
-        g_clear_error(&use->error);
-}
-
-/* Tells the keeper to leave and waits until it has. */
-static void leave(Use *use) {
-        pid_t keeper = use->dir ? keeper_of(use->dir) : 0;
-        int process = process_open(keeper);
-
-        if (keeper > 0)
-                (void)kill(keeper, SIGTERM);
-        ok(process_ends(process), "a keeper that is told to leave ends");
-        use_end(use);
-}
-
-static char *first_tree(const char *dir) {
-        g_autofree char *path = g_build_filename(dir, "ground", NULL);
-        g_autofree char *text = NULL;
-
-        if (!g_file_get_contents(path, &text, NULL, NULL) || !g_str_has_prefix(text, "tree "))
-                return NULL;
-        *strchr(text, '\n') = '\0';
-        return g_strdup(text + strlen("tree "));
-}
-
-/* A process like one of a service: in a group below the manager's, and nobody's child. */
-static int process_left_behind(const char *dir) {
-        if (geteuid() != 0) {
-                pass("(a normal user may not move processes from his session to his manager)");
-                return -1;
-        }
-
-        g_autofree char *tree = first_tree(dir);
-        g_autofree char *group = g_build_filename(tree, "left", NULL);
-        g_autofree char *procs = g_build_filename(group, "cgroup.procs", NULL);
-        pid_t child = fork();
-        g_autofree char *text = NULL;
-        int process;
-        FILE *file;
-
-        if (child == 0) {
-                (void)signal(SIGTERM, SIG_IGN);
-                for (;;)
-                        (void)pause();
-        }
-        process = process_open(child);
-        (void)mkdir(group, 0755);
-        file = fopen(procs, "we");
-        ok(file && fprintf(file, "%d", (int)child) > 0 && fclose(file) == 0,
-           "a process is put into the manager's groups");
-        return process;
 }
 
 static void test_first_and_second(const char *keeper, const char *mounts) {
@@ -138,7 +56,7 @@ static void test_first_and_second(const char *keeper, const char *mounts) {
         cmp_ok(manager_of(dir), "==", manager, "it is one manager");
 
         use_end(&second);
-        leave(&first);
+        use_leave(&first);
         nothing_is_left(dir, mounts, "after a keeper was told to leave");
 }
 
@@ -247,6 +165,7 @@ typedef enum {
         KILL_MANAGER,
         KILL_KEEPER,
         KILL_BOTH,
+        KILL_ALL,
 } Victim;
 
 static void test_killed(const char *keeper, const char *mounts, Victim victim, const char *words) {
@@ -254,28 +173,31 @@ static void test_killed(const char *keeper, const char *mounts, Victim victim, c
         g_autofree char *dir = g_strdup(use.dir);
         pid_t keeper_pid = keeper_of(dir), manager_pid = manager_of(dir);
         int keeper_fd = process_open(keeper_pid), manager_fd = process_open(manager_pid);
-        int left_fd = process_left_behind(dir);
+        int undertaker_fd = process_open(undertaker_of(dir)), left_fd = process_left_behind(dir);
 
-        /* A keeper that is stopped cannot see its manager die before it is killed itself. */
+        /* A keeper that is stopped cannot see its children die before it is killed itself. */
         if (victim != KILL_MANAGER)
-                (void)kill(keeper_pid, victim == KILL_BOTH ? SIGSTOP : SIGKILL);
+                (void)kill(keeper_pid, victim == KILL_KEEPER ? SIGKILL : SIGSTOP);
+        if (victim == KILL_ALL)
+                (void)process_kill(undertaker_fd);
         if (victim != KILL_KEEPER)
                 (void)kill(manager_pid, SIGKILL);
-        if (victim == KILL_BOTH)
+        if (victim == KILL_BOTH || victim == KILL_ALL)
                 (void)kill(keeper_pid, SIGKILL);
 
         ok(hold_ends(use.hold_fd), "%s: the launcher sees it", words);
         ok(process_ends(keeper_fd), "%s: the keeper ends", words);
         ok(process_ends(manager_fd), "%s: the manager ends", words);
+        ok(process_ends(undertaker_fd), "%s: the undertaker ends", words);
         use_end(&use);
-        if (victim == KILL_MANAGER)
+        if (victim != KILL_ALL)
                 nothing_is_left(dir, mounts, words);
 
         next = use_begin(keeper, FOREVER_USEC);
         is(next.dir, dir, "%s: the next run starts afresh in the same place", words);
         ok(manager_of(next.dir) > 0, "%s: and its manager answers", words);
         ok(process_ends(left_fd), "%s: what the old one had running is ended", words);
-        leave(&next);
+        use_leave(&next);
         nothing_is_left(dir, mounts, words);
         while (waitpid(-1, NULL, WNOHANG) > 0)
                 continue;
@@ -288,7 +210,7 @@ static void test_killed_while_starting(const char *keeper, const char *mounts) {
         guint32 moment = 1;
         int bad = 0;
 
-        leave(&use);
+        use_leave(&use);
         for (int i = 0; i < rounds(60); i++) {
                 pid_t child = fork();
                 int child_fd, victim_fd;
@@ -309,12 +231,10 @@ static void test_killed_while_starting(const char *keeper, const char *mounts) {
                 (void)poll(NULL, 0, (int)(moment >> 16) % 60);
                 victim = i % 2 ? keeper_of(dir) : 0;
                 if (i % 2 == 0) {
-                        g_autofree char *path = g_strdup_printf("/proc/%d/task/%d/children",
-                                                                keeper_of(dir), keeper_of(dir));
-                        g_autofree char *text = NULL;
+                        g_autoptr(GArray) children = children_of(keeper_of(dir));
 
-                        if (g_file_get_contents(path, &text, NULL, NULL))
-                                victim = (pid_t)g_ascii_strtoll(text, NULL, 10);
+                        if (children->len > 0)
+                                victim = g_array_index(children, pid_t, 0);
                 }
                 victim_fd = process_open(victim);
                 if (victim > 0)
@@ -367,7 +287,7 @@ static void test_directory_removed(const char *keeper, const char *mounts) {
         const char *removed[] = { "rm", "-rf", away, NULL };
 
         ok(run(readable) && run(removed), "(the test clears up what it took away)");
-        leave(&next);
+        use_leave(&next);
         nothing_is_left(dir, mounts, "after a directory was taken away");
 }
 
@@ -427,7 +347,7 @@ static void test_nothing_of_the_starter(const char *keeper, const char *mounts) 
         limits_path = g_strdup_printf("/proc/%d/limits", (int)keeper_pid);
         (void)g_file_get_contents(limits_path, &limits, NULL, NULL);
         unlike(limits, "Max open files +77 ", "nor its limits");
-        leave(&use);
+        use_leave(&use);
         nothing_is_left(dir, mounts, "after that");
 }
 
@@ -466,7 +386,7 @@ static void test_other_users(const char *keeper) {
         (void)waitpid(child, &status, 0);
         (void)chmod(use.dir, 0700);
         cmp_ok(status, "==", 0, "and would be sent away by the keeper");
-        leave(&use);
+        use_leave(&use);
 }
 
 /* Returns the directory. */
@@ -480,7 +400,7 @@ static char *test_world(const char *keeper) {
                "==", g_file_test("/run/systemd/system", G_FILE_TEST_EXISTS),
                "programs see no booted system where there is none");
         dir = g_strdup(use.dir);
-        leave(&use);
+        use_leave(&use);
         return dir;
 }
 
@@ -515,6 +435,7 @@ int main(int argc, char *argv[]) {
         test_killed(keeper, mounts, KILL_MANAGER, "the manager is killed");
         test_killed(keeper, mounts, KILL_KEEPER, "the keeper is killed");
         test_killed(keeper, mounts, KILL_BOTH, "both are killed");
+        test_killed(keeper, mounts, KILL_ALL, "the undertaker is killed, too");
         test_killed_while_starting(keeper, mounts);
         test_directory_removed(keeper, mounts);
         test_nothing_of_the_starter(keeper, mounts);

@@ -8,6 +8,7 @@
 #include <ftw.h>
 #include <glib.h>
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/socket.h>
@@ -53,6 +54,47 @@ pid_t manager_of(const char *dir) {
         (void)getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size);
         (void)close(fd);
         return peer.pid;
+}
+
+GArray *children_of(pid_t pid) {
+        g_autofree char *path = g_strdup_printf("/proc/%d/task/%d/children", (int)pid, (int)pid);
+        g_autofree char *text = NULL;
+        g_auto(GStrv) words = NULL;
+        GArray *children = g_array_new(FALSE, FALSE, sizeof(pid_t));
+
+        (void)g_file_get_contents(path, &text, NULL, NULL);
+        words = g_strsplit(text ? text : "", " ", -1);
+        for (char **word = words; *word; word++) {
+                pid_t child = (pid_t)g_ascii_strtoll(*word, NULL, 10);
+
+                if (child > 0)
+                        g_array_append_val(children, child);
+        }
+        return children;
+}
+
+pid_t undertaker_of(const char *dir) {
+        g_autoptr(GArray) children = children_of(keeper_of(dir));
+        pid_t manager = manager_of(dir);
+
+        for (guint i = 0; i < children->len; i++)
+                if (g_array_index(children, pid_t, i) != manager)
+                        return g_array_index(children, pid_t, i);
+        return 0;
+}
+
+bool process_kill(int fd) {
+        return syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0) >= 0;
+}
+
+bool directory_goes(const char *dir) {
+        int fd = inotify_init1(IN_CLOEXEC);
+        struct pollfd wait = { .fd = fd, .events = POLLIN };
+        bool gone = inotify_add_watch(fd, dir, IN_DELETE_SELF) < 0 ||
+                    poll(&wait, 1, TRACES_END_MSEC) == 1;
+
+        (void)close(fd);
+        return gone;
 }
 
 int process_open(pid_t pid) {

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Using a private manager as a launcher does. */
+
+#include "use.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "launcher/manager/private.h"
+#include "traces.h"
+
+#include <tap.h>
+
+char *keeper_path(int argc, char *argv[]) {
+        const char *cordon = g_getenv("CORDON");
+        g_autofree char *near = NULL;
+
+        if (argc > 1)
+                return g_canonicalize_filename(argv[1], NULL);
+        near = cordon ? g_path_get_dirname(cordon) : g_strdup(".");
+        return g_build_filename(near, "cordon-keeper", NULL);
+}
+
+Use use_begin(const char *keeper, uint64_t idle_usec) {
+        PrivateSettings settings = { .keeper_path = keeper, .idle_usec = idle_usec };
+        Use use = { .hold_fd = -1 };
+
+        if (!private_manager_ensure(&settings, &use.dir, &use.hold_fd, &use.error))
+                diag("%s", use.error->message);
+        return use;
+}
+
+void use_end(Use *use) {
+        if (use->hold_fd >= 0)
+                (void)close(use->hold_fd);
+        use->hold_fd = -1;
+        g_clear_pointer(&use->dir, g_free);
+        g_clear_error(&use->error);
+}
+
+/* Tells the keeper to leave and waits until it has. */
+void use_leave(Use *use) {
+        pid_t keeper = use->dir ? keeper_of(use->dir) : 0;
+        int process = process_open(keeper);
+
+        if (keeper > 0)
+                (void)kill(keeper, SIGTERM);
+        ok(process_ends(process), "a keeper that is told to leave ends");
+        use_end(use);
+}
+
+static char *first_tree(const char *dir) {
+        g_autofree char *path = g_build_filename(dir, "ground", NULL);
+        g_autofree char *text = NULL;
+
+        if (!g_file_get_contents(path, &text, NULL, NULL) || !g_str_has_prefix(text, "tree "))
+                return NULL;
+        *strchr(text, '\n') = '\0';
+        return g_strdup(text + strlen("tree "));
+}
+
+/* A process like one of a service: in a group below the manager's, and nobody's child. */
+int process_left_behind(const char *dir) {
+        if (geteuid() != 0) {
+                pass("(a normal user may not move processes from his session to his manager)");
+                return -1;
+        }
+
+        g_autofree char *tree = first_tree(dir);
+        g_autofree char *group = g_build_filename(tree, "left", NULL);
+        g_autofree char *procs = g_build_filename(group, "cgroup.procs", NULL);
+        pid_t child = fork();
+        g_autofree char *text = NULL;
+        int process;
+        FILE *file;
+
+        if (child == 0) {
+                (void)signal(SIGTERM, SIG_IGN);
+                for (;;)
+                        (void)pause();
+        }
+        process = process_open(child);
+        (void)mkdir(group, 0755);
+        file = fopen(procs, "we");
+        ok(file && fprintf(file, "%d", (int)child) > 0 && fclose(file) == 0,
+           "a process is put into the manager's groups");
+        return process;
+}
