@@ -21,6 +21,8 @@
 #include "launcher/manager/error.h"
 #include "launcher/manager/fd.h"
 #include "origin.h"
+#include "sweep.h"
+#include "undertaker.h"
 
 /* How long services get to end when the manager is told to; nobody is connected any more. */
 #define KEEPER_GRACE_USEC (5 * G_USEC_PER_SEC)
@@ -101,6 +103,7 @@ bool keeper_make(Keeper *keeper, GError **error) {
 }
 
 bool keeper_listen(Keeper *keeper, int first_fd, uint64_t idle_usec, GError **error) {
+        keeper->undertaker = undertaker_start(&keeper->dir, keeper->ground);
         if (!visitors_open(keeper->dir.fd, first_fd, idle_usec, &keeper->visitors, error))
                 return false;
 
@@ -164,6 +167,8 @@ static void keeper_reap(Keeper *keeper) {
         while (waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) >= 0 && child.si_pid > 0 &&
                child.si_pid != keeper->manager.pid) {
                 (void)waitpid(child.si_pid, NULL, WNOHANG);
+                if (child.si_pid == keeper->undertaker)
+                        keeper->undertaker = undertaker_start(&keeper->dir, keeper->ground);
                 child.si_pid = 0;
         }
 }
@@ -220,6 +225,7 @@ void keeper_leave(Keeper *keeper) {
         } else if (keeper->ground &&
                    (ground_is_scope(keeper->ground) || access(keeper->dir.path, F_OK) < 0))
                 ground_remove(keeper->ground);
+        sweep_others(&keeper->dir);
 }
 
 void keeper_clear(Keeper *keeper) {

@@ -22,6 +22,7 @@ typedef struct {
         World world;
         Ground *ground;
         Manager manager;
+        pid_t undertaker; /* ends all of it should we be killed */
         Visitors visitors;
         bool is_owner; /* the directory and what its record names are ours to remove */
 } Keeper;
@@ -33,6 +34,7 @@ typedef struct {
                    .watch_fd = -1,          \
                    .world = WORLD_INIT,     \
                    .manager = MANAGER_INIT, \
+                   .undertaker = -1,        \
                    .visitors = VISITORS_INIT })
 
 /* Takes over the directory from the starter, and clears what an earlier keeper left. */

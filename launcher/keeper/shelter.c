@@ -38,8 +38,7 @@ static int shelter_lock(const char *inner) {
         gint64 deadline = g_get_monotonic_time() + SHELTER_LOCK_USEC;
 
         while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
-                if ((errno != EWOULDBLOCK && errno != EINTR) ||
-                    g_get_monotonic_time() >= deadline)
+                if ((errno != EWOULDBLOCK && errno != EINTR) || g_get_monotonic_time() >= deadline)
                         return -1;
                 (void)poll(NULL, 0, 1);
         }

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -56,11 +57,12 @@ void use_leave(Use *use) {
 static char *first_tree(const char *dir) {
         g_autofree char *path = g_build_filename(dir, "ground", NULL);
         g_autofree char *text = NULL;
+        const char *tree;
 
-        if (!g_file_get_contents(path, &text, NULL, NULL) || !g_str_has_prefix(text, "tree "))
+        if (!g_file_get_contents(path, &text, NULL, NULL))
                 return NULL;
-        *strchr(text, '\n') = '\0';
-        return g_strdup(text + strlen("tree "));
+        tree = strstr(text, "\ntree ");
+        return tree ? g_strndup(tree + 6, strcspn(tree + 6, "\n")) : NULL;
 }
 
 /* A process like one of a service: in a group below the manager's, and nobody's child. */
@@ -79,6 +81,7 @@ int process_left_behind(const char *dir) {
         FILE *file;
 
         if (child == 0) {
+                (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
                 (void)signal(SIGTERM, SIG_IGN);
                 for (;;)
                         (void)pause();
