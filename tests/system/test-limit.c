@@ -205,6 +205,24 @@ static void test_cpus(void) {
         end_skip;
 }
 
+/* Version 1 has no such file: what is set goes nowhere, and reading back must see it. */
+static void test_memory_high(void) {
+        bool is_v1 = g_file_test("/sys/fs/cgroup/memory/memory.limit_in_bytes", G_FILE_TEST_EXISTS);
+        KitOrder order = { .options = WORDS("--memory-high", "64M"),
+                           .command = VICTIM("exit", "0") };
+        Expected refused = { .outcome = "refused",
+                             .status = 125,
+                             .exit_code = ABSENT,
+                             .error = "unenforceable",
+                             .message = "--memory-high cannot be enforced here: *\"memory\"*",
+                             .words = "cordon: --memory-high cannot be enforced here: *\n" };
+        Expected held = { .outcome = "exited" };
+        g_autoptr(KitRun) run = kit_run(&order);
+
+        expect(run, is_v1 ? &refused : &held,
+               is_v1 ? "memory-high is refused with version 1" : "memory-high is in force");
+}
+
 /* What is dumped where is the machine's choice. */
 static void test_core(void) {
         g_autofree char *pattern = NULL;
@@ -244,6 +262,7 @@ int main(void) {
         test_all_at_once();
         test_smallest();
         test_cpus();
+        test_memory_high();
         test_core();
         test_large_program();
         kit_clear();
