@@ -34,6 +34,9 @@ int main(int argc, char *argv[]) {
         g_auto(Keeper) keeper = KEEPER_INIT;
         bool made;
 
+        /* A write that exceeds a limit fails, and can be told. */
+        (void)signal(SIGXFSZ, SIG_IGN);
+
         if (argc != 3 || fcntl(SPAWN_HOLD_FD, F_SETFD, FD_CLOEXEC) < 0 ||
             fcntl(SPAWN_DIR_FD, F_SETFD, FD_CLOEXEC) < 0) {
                 (void)fprintf(stderr, "cordon-keeper: started by cordon, not by people\n");

@@ -127,6 +127,7 @@ static void manager_exec(const char *program, char **environment, const Ground *
                 _exit(1);
 
         (void)setsid();
+        (void)signal(SIGXFSZ, SIG_DFL);
         (void)sigemptyset(&none);
         (void)sigprocmask(SIG_SETMASK, &none, NULL);
         if (ground_enter(ground))

@@ -16,7 +16,9 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 
 #include "error.h"
@@ -33,9 +35,22 @@
 #define PRIVATE_START_USEC   (120 * G_USEC_PER_SEC)
 /* A keeper that is leaving needs milliseconds; after this it is ended. */
 #define PRIVATE_LEAVE_USEC   (15 * G_USEC_PER_SEC)
+/* For somebody else who starts one; how often the lock is tried meanwhile, for a wait for it has no end. */
+#define PRIVATE_LOCK_USEC    (60 * G_USEC_PER_SEC)
+#define PRIVATE_LOCK_MSEC    2
 /* Keepers that vanished under our hands before we call it an error. */
 #define PRIVATE_ATTEMPTS_MAX 100
 #define PRIVATE_STARTS_MAX   3
+
+/* 0: nobody, or one that our pid namespace cannot see. */
+static pid_t private_keeper_pid(const RuntimeDir *dir) {
+        AUTO_CLOSE int file = openat(dir->fd, "alive", O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+        struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+        if (file < 0 || fcntl(file, F_GETLK, &lock) < 0 || lock.l_type == F_UNLCK)
+                return 0;
+        return lock.l_pid;
+}
 
 /* The process that holds the `alive` lock, as a pidfd. 0: nobody; −1: errno. */
 static int private_keeper_open(const RuntimeDir *dir, bool *ret_lives) {
@@ -191,6 +206,50 @@ static SearchStep private_search_start(PrivateSearch *search, GError **error) {
         return SEARCH_FAILED;
 }
 
+/* The keeper that is starting; else who took the lock, which may be a launcher that gave it away. */
+static pid_t private_lock_holder(const RuntimeDir *dir) {
+        g_autofree char *table = NULL, *wanted = NULL;
+        g_auto(GStrv) lines = NULL;
+        struct stat st;
+        pid_t keeper = private_keeper_pid(dir);
+
+        if (keeper > 0 || fstat(dir->fd, &st) < 0 ||
+            !g_file_get_contents("/proc/locks", &table, NULL, NULL))
+                return keeper;
+
+        wanted = g_strdup_printf("%02x:%02x:%ju ", major(st.st_dev), minor(st.st_dev),
+                                 (uintmax_t)st.st_ino);
+        lines = g_strsplit(table, "\n", -1);
+        for (char **line = lines; *line; line++) {
+                int pid;
+
+                if (strstr(*line, wanted) && sscanf(*line, "%*s FLOCK %*s %*s %d", &pid) == 1)
+                        return pid;
+        }
+        return 0;
+}
+
+/* SEARCH_NOBODY: the lock is ours. */
+static SearchStep private_search_lock(PrivateSearch *search, GError **error) {
+        uint64_t patience_usec = search->settings->patience_usec ?: PRIVATE_LOCK_USEC;
+        gint64 deadline = g_get_monotonic_time() + (gint64)patience_usec;
+
+        while (flock(search->dir.fd, LOCK_EX | LOCK_NB) < 0) {
+                if (errno != EWOULDBLOCK && errno != EINTR)
+                        return SEARCH_AGAIN;
+                if (g_get_monotonic_time() >= deadline) {
+                        g_set_error(error, MANAGER_ERROR, MANAGER_ERROR_UNREACHABLE,
+                                    "process %d has been starting the private manager for too long: "
+                                    "is it stopped? end it (kill -9 %d), or see who has locked %s",
+                                    (int)private_lock_holder(&search->dir),
+                                    (int)private_lock_holder(&search->dir), search->dir.path);
+                        return SEARCH_FAILED;
+                }
+                (void)poll(NULL, 0, PRIVATE_LOCK_MSEC);
+        }
+        return SEARCH_NOBODY;
+}
+
 /* One try, from opening the directory on: everything in it may have changed since the last one. */
 static SearchStep private_search_step(PrivateSearch *search, GError **error) {
         bool lived = false, silent;
@@ -205,9 +264,9 @@ static SearchStep private_search_step(PrivateSearch *search, GError **error) {
                 return step;
 
         silent = search->silent;
-        while (flock(search->dir.fd, LOCK_EX) < 0)
-                if (errno != EINTR)
-                        return SEARCH_AGAIN;
+        step = private_search_lock(search, error);
+        if (step != SEARCH_NOBODY)
+                return step;
 
         step = private_search_connect(search, error);
         if (step != SEARCH_NOBODY)

@@ -14,6 +14,7 @@
 typedef struct {
         const char *keeper_path; /* the cordon-keeper program; borrowed */
         uint64_t idle_usec;      /* how long it stays when nobody uses it */
+        uint64_t patience_usec;  /* for somebody else who is starting it; 0: a minute */
 } PrivateSettings;
 
 /* $CORDON_PRIVATE_IDLE (a duration, "500ms") has the last word about idle_usec: that is for tests. */

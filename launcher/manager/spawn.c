@@ -18,6 +18,7 @@
 
 #include "error.h"
 #include "fd.h"
+#include "headroom.h"
 #include "hold.h"
 
 static void spawn_reset_signals(void) {
@@ -45,11 +46,32 @@ static bool spawn_arrange_fds(int hold_fd, int dir_fd) {
                syscall(SYS_close_range, SPAWN_DIR_FD + 1, ~0U, 0) >= 0;
 }
 
+/* The hard limits of somebody who may not raise them. */
+static void spawn_refuse_without_headroom(int hold_fd) {
+        uint64_t hard = 0;
+        const Headroom *lack = headroom_lack(&hard);
+        char text[512];
+
+        if (!lack)
+                return;
+
+        (void)snprintf(text, sizeof(text),
+                       HOLD_ERROR
+                       "%d the private manager cannot live under the caller's hard limit "
+                       "of %s (ulimit %s %" PRIu64 "): it needs at least %" PRIu64,
+                       MANAGER_ERROR_START, lack->what, lack->option, hard / lack->unit,
+                       lack->least / lack->unit);
+        (void)send(hold_fd, text, strlen(text), MSG_NOSIGNAL);
+        _exit(125);
+}
+
 static void spawn_exec(char *const *arguments, int hold_fd, int dir_fd) {
         char *environment[] = { NULL };
         char text[512];
         int code;
 
+        headroom_make();
+        spawn_refuse_without_headroom(hold_fd);
         spawn_reset_signals();
         (void)umask(0022);
         if (chdir("/") < 0 || !spawn_arrange_fds(hold_fd, dir_fd))

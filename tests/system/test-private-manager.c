@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -417,6 +418,87 @@ static void test_errors(const char *dir, const char *mounts) {
         nothing_is_left(dir, mounts, "after a start that failed");
 }
 
+/* In a process of its own, which may end with what it did to itself. */
+static bool ensures(const PrivateSettings *settings, const struct rlimit *limit, char **ret_words) {
+        char text[1024] = "";
+        int status = -1, pair[2];
+        pid_t child;
+
+        if (pipe2(pair, O_CLOEXEC) < 0)
+                BAIL_OUT("no pipe");
+        child = fork();
+        if (child == 0) {
+                Use use = { .hold_fd = -1 };
+                bool is_there;
+
+                if (limit)
+                        (void)setrlimit(RLIMIT_FSIZE, limit);
+                is_there = private_manager_ensure(settings, &use.dir, &use.hold_fd, &use.error);
+                if (use.error)
+                        (void)!write(pair[1], use.error->message, strlen(use.error->message));
+                _exit(is_there ? 0 : 1);
+        }
+        (void)close(pair[1]);
+        (void)!read(pair[0], text, sizeof(text) - 1);
+        (void)close(pair[0]);
+        (void)waitpid(child, &status, 0);
+        *ret_words = g_strdup(text);
+        return status == 0;
+}
+
+static bool may_raise_limits(void) {
+        g_autofree char *status = NULL;
+        const char *line;
+
+        (void)g_file_get_contents("/proc/self/status", &status, NULL, NULL);
+        line = status ? strstr(status, "\nCapEff:\t") : NULL;
+        return line && (g_ascii_strtoull(line + strlen("\nCapEff:\t"), NULL, 16) >> 24 & 1);
+}
+
+static void test_small_limits(const char *keeper, const char *dir, const char *mounts) {
+        PrivateSettings settings = { .keeper_path = keeper, .idle_usec = 1 };
+        struct rlimit soft = { .rlim_cur = 1, .rlim_max = RLIM_INFINITY }, hard = { 512, 512 };
+        g_autofree char *soft_words = NULL, *hard_words = NULL;
+        bool is_there;
+        int process;
+
+        ok(ensures(&settings, &soft, &soft_words), "a caller's soft limit is not the manager's");
+        process = process_open(keeper_of(dir));
+        is(soft_words, "", "and nothing is said");
+        is_there = ensures(&settings, &hard, &hard_words);
+        is(hard_words,
+           may_raise_limits() ? ""
+                              : "the private manager cannot live under the caller's hard limit of "
+                                "file size (ulimit -f 0): it needs at least 64",
+           "a hard limit that cannot be raised is named");
+        cmp_ok(is_there, "==", may_raise_limits(), "and then there is no manager");
+        (void)process_ends(process);
+        process = process_open(keeper_of(dir));
+        (void)process_ends(process);
+        nothing_is_left(dir, mounts, "after small limits");
+}
+
+/* Somebody who was stopped while he was starting a manager. */
+static void test_stopped_starter(const char *keeper, const char *dir) {
+        PrivateSettings settings = { .keeper_path = keeper, .idle_usec = 1, .patience_usec = 1 };
+        g_autofree char *base = g_path_get_dirname(dir), *words = NULL, *expected = NULL;
+        int fd;
+
+        (void)mkdir(base, 0700);
+        (void)mkdir(dir, 0700);
+        fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        ok(fd >= 0 && flock(fd, LOCK_EX) >= 0, "somebody starts a manager and does not get on");
+        expected = g_strdup_printf(
+                "process %d has been starting the private manager for too long: is it stopped? end "
+                "it (kill -9 %d), or see who has locked %s",
+                (int)getpid(), (int)getpid(), dir);
+        ok(!ensures(&settings, NULL, &words), "others do not wait for ever");
+        is(words, expected, "and learn whom they waited for");
+        (void)rmdir(dir);
+        (void)rmdir(base);
+        (void)close(fd);
+}
+
 int main(int argc, char *argv[]) {
         g_autofree char *keeper = keeper_path(argc, argv);
         g_autofree char *mounts = mounts_now(), *dir = NULL;
@@ -444,5 +526,7 @@ int main(int argc, char *argv[]) {
         end_skip;
         dir = test_world(keeper);
         test_errors(dir, mounts);
+        test_stopped_starter(keeper, dir);
+        test_small_limits(keeper, dir, mounts);
         done_testing();
 }
