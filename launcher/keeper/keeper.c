@@ -216,6 +216,7 @@ void keeper_leave(Keeper *keeper) {
                 return;
 
         manager_stop(&keeper->manager, KEEPER_GRACE_USEC);
+        undertaker_stop(keeper->undertaker);
 
         /* Somebody took our directory away: a scope is ours all the same, but a group that bears our
          * name below the caller's is that of whoever has made the directory anew. */

@@ -6,8 +6,10 @@
 #include "undertaker.h"
 
 #include <poll.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include "launcher/manager/fd.h"
 #include "sweep.h"
@@ -56,4 +58,12 @@ pid_t undertaker_start(const RuntimeDir *dir, const Ground *ground) {
                 _exit(0);
         }
         return child;
+}
+
+void undertaker_stop(pid_t undertaker) {
+        if (undertaker <= 0)
+                return;
+
+        (void)kill(undertaker, SIGKILL);
+        (void)waitpid(undertaker, NULL, 0);
 }
