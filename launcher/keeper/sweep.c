@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 
 #include "launcher/manager/fd.h"
 
@@ -30,64 +29,55 @@ static bool sweep_is_alive(int dir_fd) {
         return fcntl(file, F_GETLK, &lock) < 0 || lock.l_type != F_UNLCK;
 }
 
-/* The name without ".gone-PID"; NULL where it is no private manager's. */
-static char *sweep_name(const char *entry) {
-        size_t length = strlen(SWEEP_PREFIX) + SWEEP_KEY_DIGITS;
-        const char *key = entry + strlen(SWEEP_PREFIX);
-
-        if (!g_str_has_prefix(entry, SWEEP_PREFIX) ||
-            strspn(key, "0123456789abcdef") != SWEEP_KEY_DIGITS)
-                return NULL;
-        if (entry[length] != '\0' && !g_str_has_prefix(entry + length, SWEEP_GONE))
-                return NULL;
-        return g_strndup(entry, length);
+static bool sweep_is_gone(const char *name) {
+        return strstr(name, SWEEP_GONE) != NULL;
 }
 
-/* Those that bear the name, also behind it. */
-static GPtrArray *sweep_entries(int base_fd, const char *name) {
-        GPtrArray *entries = g_ptr_array_new_with_free_func(g_free);
+static bool sweep_is_private(const char *name) {
+        const char *key = name + strlen(SWEEP_PREFIX);
+
+        return g_str_has_prefix(name, SWEEP_PREFIX) &&
+               strspn(key, "0123456789abcdef") == SWEEP_KEY_DIGITS &&
+               (key[SWEEP_KEY_DIGITS] == '\0' ||
+                g_str_has_prefix(key + SWEEP_KEY_DIGITS, SWEEP_GONE));
+}
+
+static GPtrArray *sweep_names(int base_fd) {
+        GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
         int fd = openat(base_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         DIR *stream = fd < 0 ? NULL : fdopendir(fd);
         struct dirent *entry;
 
-        while (stream && (entry = readdir(stream))) {
-                g_autofree char *of = sweep_name(entry->d_name);
-
-                if (of && (!name || g_str_equal(of, name)))
-                        g_ptr_array_add(entries, g_strdup(entry->d_name));
-        }
+        while (stream && (entry = readdir(stream)))
+                if (sweep_is_private(entry->d_name))
+                        g_ptr_array_add(names, g_strdup(entry->d_name));
         if (stream)
                 closedir(stream);
-        return entries;
+        return names;
 }
 
-/* A directory that was on its way out has a record where its remover could not read it. */
-static bool sweep_grounds(const RuntimeDir *dir, int64_t deadline_usec) {
-        g_autoptr(GPtrArray) entries = sweep_entries(dir->base_fd, dir->name);
-        bool is_clear = true;
+/* A directory that was on its way out has a record only where its remover could not read it. The groups may be those of
+ * a later manager with the same key by now, which clears them itself. */
+static bool sweep_ground(const RuntimeDir *dir, int64_t deadline_usec) {
+        g_autofree char *record = g_build_filename(dir->path, "ground", NULL);
+        g_autofree char *heir = g_strndup(dir->name, strlen(SWEEP_PREFIX) + SWEEP_KEY_DIGITS);
 
-        for (guint i = 0; i < entries->len; i++) {
-                g_autofree char *record = g_build_filename(dir->base, entries->pdata[i], "ground",
-                                                           NULL);
-
-                is_clear = ground_sweep(record, deadline_usec) && is_clear;
-        }
-        return is_clear;
-}
-
-/* Made where it is missing: its lock is what keeps others from beginning with the same groups meanwhile. */
-static int sweep_open(const RuntimeDir *dir) {
-        if (mkdirat(dir->base_fd, dir->name, 0700) < 0 && errno != EEXIST)
-                return -1;
-        return openat(dir->base_fd, dir->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (sweep_is_gone(dir->name) && faccessat(dir->base_fd, heir, F_OK, 0) >= 0)
+                return true;
+        return ground_sweep(record, deadline_usec);
 }
 
 bool sweep_one(const RuntimeDir *dir, const Ground *inside, int64_t deadline_usec) {
         g_auto(RuntimeDir) opened = RUNTIME_DIR_INIT;
-        AUTO_CLOSE int fd = sweep_open(dir);
+        AUTO_CLOSE int fd = openat(dir->base_fd, dir->name,
+                                   O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-        if (fd < 0 || !runtime_dir_adopt(dir->path, fd, &opened, NULL))
+        if (fd < 0 || !runtime_dir_adopt(dir->path, fd, &opened, NULL)) {
+                /* Somebody took it away: then at least nothing goes on running. */
+                if (inside)
+                        ground_leave(inside);
                 return true;
+        }
         (void)fd_steal(&fd);
 
         if (flock(opened.fd, LOCK_EX | LOCK_NB) < 0)
@@ -97,24 +87,21 @@ bool sweep_one(const RuntimeDir *dir, const Ground *inside, int64_t deadline_use
 
         if (inside)
                 ground_leave(inside);
-        if (!sweep_grounds(&opened, deadline_usec)) {
-                /* Only what was made above is empty. */
-                (void)unlinkat(dir->base_fd, dir->name, AT_REMOVEDIR);
+        if (!sweep_ground(&opened, deadline_usec))
                 return false;
-        }
         runtime_dir_remove(&opened);
         return true;
 }
 
 void sweep_others(const RuntimeDir *dir) {
-        g_autoptr(GPtrArray) entries = sweep_entries(dir->base_fd, NULL);
+        g_autoptr(GPtrArray) names = sweep_names(dir->base_fd);
         int64_t deadline = g_get_monotonic_time() + SWEEP_USEC;
 
-        for (guint i = 0; i < entries->len && g_get_monotonic_time() < deadline; i++) {
-                g_autofree char *name = sweep_name(entries->pdata[i]);
+        for (guint i = 0; i < names->len && g_get_monotonic_time() < deadline; i++) {
+                char *name = names->pdata[i];
                 g_autofree char *path = g_build_filename(dir->base, name, NULL);
-                RuntimeDir other = { .base = dir->base,
-                                     .base_fd = dir->base_fd,
+                RuntimeDir other = { .base_fd = dir->base_fd,
+                                     .base = dir->base,
                                      .name = name,
                                      .path = path,
                                      .fd = -1 };

@@ -4,9 +4,12 @@
 
 #include "use.h"
 
+#include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,6 +27,26 @@ char *keeper_path(int argc, char *argv[]) {
                 return g_canonicalize_filename(argv[1], NULL);
         near = cordon ? g_path_get_dirname(cordon) : g_strdup(".");
         return g_build_filename(near, "cordon-keeper", NULL);
+}
+
+/* Not a mount over /run/cordon: a directory that is removed takes the mounts on it along, in all namespaces. */
+bool use_apart(void) {
+        g_autofree char *source = NULL;
+        bool is_apart;
+        int old;
+
+        if (unshare(CLONE_NEWUTS | CLONE_NEWNS) < 0 ||
+            mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+                return false;
+
+        old = open("/run/systemd", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        source = g_strdup_printf("/proc/self/fd/%d", old);
+        is_apart = mount("tmpfs", "/run", "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755") >= 0 &&
+                   (old < 0 || (mkdir("/run/systemd", 0755) >= 0 &&
+                                mount(source, "/run/systemd", NULL, MS_BIND | MS_REC, NULL) >= 0));
+        if (old >= 0)
+                (void)close(old);
+        return is_apart;
 }
 
 Use use_begin(const char *keeper, uint64_t idle_usec) {

@@ -4,6 +4,7 @@
 /* A private manager in the hands of a test, and what could be running under it. */
 
 #include <glib.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define FOREVER_USEC (UINT64_C(3600) * G_USEC_PER_SEC)
@@ -15,6 +16,9 @@ typedef struct {
 } Use;
 
 char *keeper_path(int argc, char *argv[]);
+
+/* Root only: namespaces of its own make a manager of its own, and a /run where nobody else sweeps. */
+bool use_apart(void);
 
 Use use_begin(const char *keeper, uint64_t idle_usec);
 void use_end(Use *use);
