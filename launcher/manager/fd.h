@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-#define AUTO_CLOSE __attribute__((cleanup(fd_close_pointer)))
+#define AUTO_CLOSE __attribute__((unused, cleanup(fd_close_pointer)))
 
 /* Closes what is open, keeps errno, leaves −1. */
 void fd_close_pointer(int *fd);
