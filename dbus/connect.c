@@ -68,7 +68,8 @@ static int shake_hands(sd_bus *bus) {
         int64_t deadline_usec;
         int r = sd_bus_get_method_call_timeout(bus, &patience_usec);
 
-        deadline_usec = g_get_monotonic_time() + (int64_t)patience_usec;
+        /* It stands in line behind all that the manager has to do. */
+        deadline_usec = g_get_monotonic_time() + 4 * (int64_t)patience_usec;
         while (r >= 0 && (r = sd_bus_is_ready(bus)) == 0) {
                 int64_t left_usec = deadline_usec - g_get_monotonic_time();
 

@@ -306,7 +306,7 @@ static char *environment_names(pid_t pid) {
 
 static void test_nothing_of_the_starter(const char *keeper, const char *mounts) {
         g_autofree char *dir = NULL, *names = NULL, *own = NULL, *cwd = NULL, *limits = NULL;
-        g_autofree char *fds_path = NULL, *cwd_path = NULL, *limits_path = NULL;
+        g_autofree char *cwd_path = NULL, *limits_path = NULL;
         struct rlimit few;
         pid_t child, keeper_pid;
         Use use;

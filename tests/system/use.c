@@ -99,7 +99,6 @@ int process_left_behind(const char *dir) {
         g_autofree char *group = g_build_filename(tree, "left", NULL);
         g_autofree char *procs = g_build_filename(group, "cgroup.procs", NULL);
         pid_t child = fork();
-        g_autofree char *text = NULL;
         int process;
         FILE *file;
 
