@@ -172,8 +172,7 @@ static void test_program_ends(const char *keeper, const char *cordon, const char
 }
 
 int main(int argc, char *argv[]) {
-        g_autofree char *keeper = keeper_path(argc, argv), *beside = g_path_get_dirname(keeper);
-        g_autofree char *cordon = g_build_filename(beside, "cordon", NULL);
+        g_autofree char *keeper = keeper_path(argc, argv), *cordon = cordon_path();
         g_autofree char *mounts = NULL;
 
         if (g_strcmp0(g_getenv("CORDON_MANAGER"), "private") != 0)
@@ -187,6 +186,6 @@ int main(int argc, char *argv[]) {
         test_living(keeper);
         test_dead(keeper, mounts, true);
         test_dead(keeper, mounts, false);
-        test_program_ends(keeper, g_getenv("CORDON") ?: cordon, mounts);
+        test_program_ends(keeper, cordon, mounts);
         done_testing();
 }

@@ -19,14 +19,23 @@
 
 #include <tap.h>
 
+char *cordon_path(void) {
+        const char *named = g_getenv("CORDON");
+
+        return named ? g_strdup(named) : g_find_program_in_path("cordon");
+}
+
+/* Beside it in a build tree; where it is installed, below libexec. */
 char *keeper_path(int argc, char *argv[]) {
-        const char *cordon = g_getenv("CORDON");
-        g_autofree char *near = NULL;
+        g_autofree char *cordon = cordon_path(), *directory = NULL, *beside = NULL;
 
         if (argc > 1)
                 return g_canonicalize_filename(argv[1], NULL);
-        near = cordon ? g_path_get_dirname(cordon) : g_strdup(".");
-        return g_build_filename(near, "cordon-keeper", NULL);
+        directory = cordon ? g_path_get_dirname(cordon) : g_strdup(".");
+        beside = g_build_filename(directory, "cordon-keeper", NULL);
+        if (g_file_test(beside, G_FILE_TEST_EXISTS))
+                return g_steal_pointer(&beside);
+        return g_build_filename(directory, "..", "libexec", "cordon", "cordon-keeper", NULL);
 }
 
 /* Not a mount over /run/cordon: a directory that is removed takes the mounts on it along, in all namespaces. */

@@ -15,6 +15,8 @@ typedef struct {
         GError *error;
 } Use;
 
+/* $CORDON, else the installed one. */
+char *cordon_path(void);
 char *keeper_path(int argc, char *argv[]);
 
 /* Root only: namespaces of its own make a manager of its own, and a /run where nobody else sweeps. */
