@@ -136,6 +136,18 @@ static bool cgroup_is_refused(int code) {
         return code == EROFS || code == EACCES || code == EPERM;
 }
 
+void cgroup_kill_all(const char *path) {
+        /* In one step, where the kernel can: nobody can fork his way out of it. */
+        if (cgroup_write(path, "cgroup.kill", "1") != 0)
+                cgroup_kill_others(path);
+}
+
+bool cgroup_is_populated(const char *path) {
+        g_autofree char *events = cgroup_read(path, "cgroup.events");
+
+        return events && strstr(events, "populated 1");
+}
+
 void cgroup_kill_others(const char *path) {
         g_autoptr(GArray) ending = g_array_new(FALSE, FALSE, sizeof(int));
 

@@ -18,6 +18,10 @@ bool cgroup_attach(const char *path, pid_t pid);
 /* Ends everything in the tree and removes it. A group that is not there is no error. */
 bool cgroup_destroy(const char *path, int64_t deadline_usec);
 
+/* Kills everything in the tree; version 2 tells whether anything is left there. */
+void cgroup_kill_all(const char *path);
+bool cgroup_is_populated(const char *path);
+
 /* Kills everything in the tree but the calling process; waits for nobody. */
 void cgroup_kill_others(const char *path);
 

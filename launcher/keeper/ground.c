@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -24,6 +25,8 @@
 
 /* Processes that were killed may take a moment to end; one that cannot end must not hold us forever. */
 #define GROUND_CLEAR_USEC   (10 * G_USEC_PER_SEC)
+/* The machine's manager hears at once that a scope is empty. */
+#define GROUND_SCOPE_USEC   (1 * G_USEC_PER_SEC)
 #define GROUND_ATTEMPTS_MAX 64
 
 struct Ground {
@@ -186,8 +189,9 @@ static bool ground_write_record(Ground *ground, const char *record_path, GError 
                 g_string_append_printf(text, "tree %s\n", (char *)ground->trees->pdata[i]);
         for (guint i = 0; i < ground->parents->len; i++)
                 g_string_append_printf(text, "parent %s\n", (char *)ground->parents->pdata[i]);
-        if (ground->inner && !ground->is_scope)
-                g_string_append_printf(text, "inner %s\n", ground->inner);
+        if (ground->inner)
+                g_string_append_printf(text, "%s %s\n", ground->is_scope ? "scope" : "inner",
+                                       ground->inner);
 
         ground->record = g_string_free(text, FALSE);
         return g_file_set_contents_full(record_path, ground->record, -1,
@@ -350,8 +354,34 @@ static const char *record_value(const char *line, const char *key) {
         return g_str_has_prefix(line, key) && line[n] == ' ' ? line + n + 1 : NULL;
 }
 
+static const char *record_find(char **lines, const char *key) {
+        const char *value = NULL;
+
+        for (char **line = lines; !value && *line; line++)
+                value = record_value(*line, key);
+        return value;
+}
+
+/* An empty scope is removed by the machine's manager, with all that is in it; one that meets somebody else who removes
+ * something there leaves the rest for ever. So it goes first, unless we are in the scope ourselves. */
+static void ground_let_scope_go(const char *scope, const char *tree, int64_t deadline_usec) {
+        gint64 patience = g_get_monotonic_time() + GROUND_SCOPE_USEC;
+        gint64 until = MIN(deadline_usec, patience);
+
+        cgroup_kill_all(tree);
+        while (cgroup_is_populated(tree) && g_get_monotonic_time() < until)
+                (void)poll(NULL, 0, 1);
+        while (access(scope, F_OK) >= 0 && !cgroup_is_populated(scope) &&
+               g_get_monotonic_time() < until)
+                (void)poll(NULL, 0, 1);
+}
+
 static const char *ground_clear_trees(char **lines, int64_t deadline_usec) {
+        const char *scope = record_find(lines, "scope"), *inside = record_find(lines, "tree");
         const char *failed = NULL;
+
+        if (scope && inside)
+                ground_let_scope_go(scope, inside, deadline_usec);
 
         for (char **line = lines; *line; line++) {
                 const char *tree = record_value(*line, "tree");
