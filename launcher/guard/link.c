@@ -205,6 +205,8 @@ static PropertyList *guard_properties(const GuardLink *link, int guard_fd) {
         property_list_set_string(list, "StandardError", "null");
         property_list_set_string(list, "Restart", "on-failure");
         property_list_set_uint64(list, "RestartUSec", 0);
+        /* Killed again and again it comes again; one that cannot run stops trying. */
+        property_list_set(list, "StartLimitBurst", g_variant_new_uint32(50));
         property_list_set_string(list, "CollectMode", "inactive-or-failed");
         /* A manager that ends stops everything else first: until then somebody must kill what vanished launchers left. */
         property_list_set_bool(list, "DefaultDependencies", false);
