@@ -71,11 +71,11 @@ static const Case budgets[] = {
 
 /* Where it is slow the program needs longer until it is ready for its deadline. */
 static const char *deadline_text(void) {
-        return kit_is_slow() ? "2s" : "300ms";
+        return kit_is_slow() ? "3s" : "300ms";
 }
 
 static uint64_t deadline_usec(void) {
-        return kit_is_slow() ? 2 * KIT_SEC : 300 * KIT_MSEC;
+        return kit_is_slow() ? 3 * KIT_SEC : 300 * KIT_MSEC;
 }
 
 static char **with_limit(const char *option, const char *value, const char *const *more) {
@@ -136,20 +136,21 @@ static void finish_timeout(KitRun *run, const Case *c) {
         kit_run_free(run);
 }
 
-/* Natively all at once, because they mostly wait. */
+/* Some at once, because they mostly wait: natively all, where it is slow as many as still begin before their deadline. */
 static void test_timeouts(void) {
         KitRun *runs[G_N_ELEMENTS(timeouts)] = { NULL };
+        size_t at_once = kit_is_slow() ? 3 : G_N_ELEMENTS(timeouts);
 
-        for (size_t i = 0; i < G_N_ELEMENTS(timeouts); i++) {
-                if (timeouts[i].is_extra && kit_is_brief())
-                        continue;
-                runs[i] = start_case(&timeouts[i], "timeout", deadline_text());
-                if (kit_is_slow())
-                        finish_timeout(g_steal_pointer(&runs[i]), &timeouts[i]);
+        for (size_t first = 0; first < G_N_ELEMENTS(timeouts); first += at_once) {
+                size_t end = MIN(first + at_once, G_N_ELEMENTS(timeouts));
+
+                for (size_t i = first; i < end; i++)
+                        if (!timeouts[i].is_extra || !kit_is_brief())
+                                runs[i] = start_case(&timeouts[i], "timeout", deadline_text());
+                for (size_t i = first; i < end; i++)
+                        if (runs[i])
+                                finish_timeout(runs[i], &timeouts[i]);
         }
-        for (size_t i = 0; i < G_N_ELEMENTS(timeouts); i++)
-                if (runs[i])
-                        finish_timeout(runs[i], &timeouts[i]);
 }
 
 static void test_record(void) {
