@@ -57,7 +57,7 @@ static const struct {
           { .outcome = "exited", .said = "recurse all\n" }, .is_extra = true },
         { "cpu: slowed down, not ended", WORDS("--cpu", "20%"), WORDS("burn", "100"),
           { .outcome = "exited", .touched = "cpu", .message = "exited with 0" } },
-        { "cpu: enough of it", WORDS("--cpu", "100%"), WORDS("end"), { .outcome = "exited" }, .is_extra = true },
+        { "cpu: enough of it", WORDS("--cpu", "200%"), WORDS("end"), { .outcome = "exited" }, .is_extra = true },
         { "two limits: the one that ended it is the outcome, the other is touched",
           WORDS("--tasks", "4", "--timeout", "2s"), WORDS("forks", "10", "pause"),
           { .outcome = "timeout", .status = 124, .exit_code = ABSENT, .signal = SIGTERM,
