@@ -23,10 +23,10 @@
 #include "deadline.h"
 #include "enforcer.h"
 #include "launcher/gate/channel.h"
-#include "launcher/guard/leftover.h"
 #include "launcher/guard/link.h"
 #include "launcher/kernel/cgroup.h"
 #include "launcher/kernel/error.h"
+#include "obstacle.h"
 #include "units/compose.h"
 #include "units/extra.h"
 #include "units/name.h"
@@ -60,9 +60,8 @@ struct Launch {
         bool gate_said_hello, gate_ended;
         UnitWatch *watch;
         GuardLink *guard;
-        Enforcer *enforcer;   /* from "go" on */
-        Leftover *leftover;   /* while the id is somebody else's */
-        bool is_name_cleared; /* it was looked at: the next answer is the last */
+        Enforcer *enforcer; /* from "go" on */
+        Obstacle *obstacle;
         Cgroup *cgroup;
         CaptureSet captures;
         bool is_dead; /* the main process */
@@ -277,35 +276,21 @@ static void go(Launch *launch) {
         g_assert(r >= 0);
 }
 
-static void on_leftover(bool is_cleared, void *userdata) {
+static void on_obstacle(bool is_gone, void *userdata) {
         Launch *launch = userdata;
         g_autoptr(GError) error = NULL;
 
-        launch->is_name_cleared = true;
-        if (!is_cleared)
+        if (!is_gone)
                 refuse_start(launch);
         else if (!begin(launch, &error))
                 refuse_error(launch, error);
-}
-
-/* The id is somebody's. Once, we look whether it is only what a dead one of ours has left. */
-static bool look_for_leftover(Launch *launch) {
-        const GError *error = unit_watch_state(launch->watch)->start_error;
-
-        if (launch->is_name_cleared || !launch->settings.door->socket_path ||
-            !g_error_matches(error, DBUS_ERROR, DBUS_ERROR_EXISTS))
-                return false;
-        if (!launch->leftover)
-                launch->leftover = leftover_new(launch->settings.event, launch->settings.door,
-                                                launch->settings.spec->id, on_leftover, launch);
-        return true;
 }
 
 static void refuse_start(Launch *launch) {
         const GError *error = unit_watch_state(launch->watch)->start_error;
         g_autofree char *message = NULL;
 
-        if (look_for_leftover(launch))
+        if (obstacle_remove(launch->obstacle, error))
                 return;
         if (g_error_matches(error, DBUS_ERROR, DBUS_ERROR_EXISTS))
                 message = g_strdup_printf("--id: \"%s\" is in use", launch->settings.spec->id);
@@ -552,6 +537,7 @@ Launch *launch_new(const LaunchSettings *settings, GError **error) {
                                                       on_output_full, launch, error))
                 return NULL;
 
+        launch->obstacle = obstacle_new(settings->event, settings->door, id, on_obstacle, launch);
         deadline_arm(settings->event, &launch->patience, START_PATIENCE_USEC, on_patience, launch);
         launch->guard = guard_link_new(settings->event, settings->door, id, launch->owner, decide,
                                        launch);
@@ -566,7 +552,7 @@ void launch_free(Launch *launch) {
         disarm_all(launch);
         launch->over = sd_event_source_disable_unref(launch->over);
         enforcer_free(launch->enforcer);
-        leftover_free(launch->leftover);
+        obstacle_free(launch->obstacle);
         guard_link_free(launch->guard);
         unit_watch_free(launch->watch);
         gate_channel_free(launch->gate);

@@ -16,6 +16,7 @@
 #include "dbus/error.h"
 #include "dbus/manager.h"
 #include "launcher/kernel/error.h"
+#include "launcher/obstacle.h"
 #include "protocol.h"
 #include "units/name.h"
 
@@ -220,6 +221,10 @@ static void on_guard_started(sd_bus_message *reply, const GError *error, void *u
         if (!error) {
                 if (link->fd < 0)
                         try_again(link, "it ended at once");
+                return;
+        }
+        if (obstacle_is_passing(error)) {
+                try_again(link, error->message);
                 return;
         }
         if (!g_error_matches(error, DBUS_ERROR, DBUS_ERROR_EXISTS)) {

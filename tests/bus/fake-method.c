@@ -326,6 +326,7 @@ static void refuse(Fake *fake, sd_bus_message *call) {
         if (sd_bus_message_is_method_call(call, FAKE_MANAGER_INTERFACE, "KillUnit") > 0 &&
             sd_bus_message_read(call, "ssi", &name, NULL, &signal) >= 0 && fake_find(fake, name))
                 fake_life_signal(fake, fake_find(fake, name), signal);
+        fake->n_refused++;
         answer_error(fake, call, fake->fault->error_name, fake->fault->error_words);
 }
 
@@ -350,7 +351,8 @@ int fake_on_message(sd_bus_message *message, void *userdata, sd_bus_error *ret_e
                 fake_count(fake, ">", member, first_string(message));
                 if (!fake->server)
                         return 1;
-                if (g_strcmp0(fake->fault->refused_method, member) == 0)
+                if (g_strcmp0(fake->fault->refused_method, member) == 0 &&
+                    (fake->fault->refusals == 0 || fake->n_refused < fake->fault->refusals))
                         refuse(fake, message);
                 else
                         methods[i].perform(fake, message);

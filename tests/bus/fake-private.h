@@ -14,12 +14,13 @@ struct Fake {
         sd_event *event;        /* borrowed */
         const Program *program; /* borrowed */
         const Fault *fault;     /* borrowed */
-        sd_bus *server;         /* NULL: nobody is connected */
-        sd_event_source *life;  /* does one act a turn of the loop */
-        GQueue *acts;           /* of Act* */
-        GHashTable *units;      /* name → FakeUnit* */
-        GPtrArray *order;       /* of FakeUnit*, as they came; borrowed from units */
-        GPtrArray *closed;      /* of sd_bus*: former connections */
+        unsigned n_refused;
+        sd_bus *server;        /* NULL: nobody is connected */
+        sd_event_source *life; /* does one act a turn of the loop */
+        GQueue *acts;          /* of Act* */
+        GHashTable *units;     /* name → FakeUnit* */
+        GPtrArray *order;      /* of FakeUnit*, as they came; borrowed from units */
+        GPtrArray *closed;     /* of sd_bus*: former connections */
         GString *log;
         FakeTold told;
         uint32_t last_job;

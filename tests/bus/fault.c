@@ -55,6 +55,15 @@ const Fault faults[_FAULT_MAX] = {
                 .error_words = "The maximum number of pending replies per connection has been reached",
                 .text = "the bus daemon has had enough",
         },
+        [FAULT_REFUSE_SLICE] = {
+                .refused_method = "StartTransientUnit", .error_name = SYSTEMD_NAME("NoSuchUnit"),
+                .error_words = "Unit cordon.slice not found.", .text = "cordon.slice is not to be had",
+        },
+        [FAULT_REFUSE_SLICE_TWICE] = {
+                .refused_method = "StartTransientUnit", .error_name = SYSTEMD_NAME("NoSuchUnit"),
+                .error_words = "Unit cordon.slice not found.", .refusals = 2,
+                .text = "cordon.slice is gone for a moment",
+        },
 
         [FAULT_END_BEFORE_REPLY] = { .is_early = true, .text = "all is over before the start is answered" },
 

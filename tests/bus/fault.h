@@ -36,6 +36,8 @@ typedef enum {
         FAULT_REFUSE_UNKNOWN_PROPERTY,
         FAULT_REFUSE_SETTING,
         FAULT_REFUSE_LIMITS,
+        FAULT_REFUSE_SLICE,
+        FAULT_REFUSE_SLICE_TWICE,
         FAULT_END_BEFORE_REPLY,
         FAULT_JOB_FAILED,
         FAULT_JOB_TIMEOUT,
@@ -83,7 +85,8 @@ typedef enum {
 typedef struct {
         const char *refused_method; /* answers with … */
         const char *error_name;     /* … this error … */
-        const char *error_words;    /* … and these words of the manager */
+        const char *error_words;    /* … and these words of the manager … */
+        unsigned refusals;          /* … so many times; 0: always */
         const char *silent_method;  /* is never answered; what it asks for happens all the same */
         const char *job_result;     /* of the start job; NULL: as the program has it */
         FaultTurn turn;

@@ -134,6 +134,7 @@ static const struct {
         [FAULT_REFUSE_UNKNOWN_PROPERTY] = { "refused (unenforceable), clean" },
         [FAULT_REFUSE_SETTING] = { "refused (manager-refused), clean" },
         [FAULT_REFUSE_LIMITS] = { "refused (manager-refused), clean" },
+        [FAULT_REFUSE_SLICE] = { "refused (manager-refused), clean" },
         [FAULT_JOB_FAILED] = { "refused (gate), clean" },
         [FAULT_JOB_TIMEOUT] = { "refused (gate), clean" },
         [FAULT_JOB_CANCELED] = { "refused (gate), clean" },

@@ -187,6 +187,8 @@ static const struct {
                                                     "refused (unknown property), job unknown, no end, -" },
         [FAULT_REFUSE_SETTING] = { .whole = "refused (failed), job unknown, no end, -" },
         [FAULT_REFUSE_LIMITS] = { .whole = "refused (failed), job unknown, no end, -" },
+        [FAULT_REFUSE_SLICE] = { .whole = "refused (no such unit), job unknown, no end, -" },
+        [FAULT_REFUSE_SLICE_TWICE] = { .whole = "refused (no such unit), job unknown, no end, -" },
         [FAULT_JOB_FAILED] = { .whole = "accepted, job failed, no end, resources, cleared" },
         [FAULT_JOB_TIMEOUT] = { .whole = "accepted, job timeout, no end, success, cleared" },
         [FAULT_JOB_CANCELED] = { .whole = "accepted, job canceled, no end, success, cleared" },

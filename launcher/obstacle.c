@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "obstacle.h"
+
+#include <string.h>
+
+#include "dbus/error.h"
+#include "launcher/deadline.h"
+#include "launcher/guard/leftover.h"
+#include "units/name.h"
+
+#define TRIES 5
+#define PAUSE_USEC \
+        (20 *      \
+         1000) /* the manager looks again when its directory's time has changed: a tick is enough */
+
+struct Obstacle {
+        sd_event *event;
+        const Door *door;
+        char *id;
+        ObstacleHandler handler;
+        void *userdata;
+
+        Leftover *leftover;
+        bool is_name_looked_at; /* the next answer is the last */
+        sd_event_source *pause;
+        unsigned tries;
+};
+
+Obstacle *obstacle_new(sd_event *event, const Door *door, const char *id, ObstacleHandler handler,
+                       void *userdata) {
+        Obstacle *obstacle = g_new0(Obstacle, 1);
+
+        obstacle->event = sd_event_ref(event);
+        obstacle->door = door;
+        obstacle->id = g_strdup(id);
+        obstacle->handler = handler;
+        obstacle->userdata = userdata;
+        return obstacle;
+}
+
+void obstacle_free(Obstacle *obstacle) {
+        if (!obstacle)
+                return;
+        leftover_free(obstacle->leftover);
+        deadline_disarm(&obstacle->pause);
+        sd_event_unref(obstacle->event);
+        g_free(obstacle->id);
+        g_free(obstacle);
+}
+
+bool obstacle_is_passing(const GError *refusal) {
+        return g_error_matches(refusal, DBUS_ERROR, DBUS_ERROR_NO_SUCH_UNIT) &&
+               strstr(refusal->message, NAME_ROOT_SLICE) != NULL;
+}
+
+static int on_pause_over(sd_event_source *source, uint64_t usec, void *userdata) {
+        Obstacle *obstacle = userdata;
+
+        deadline_disarm(&obstacle->pause);
+        obstacle->handler(true, obstacle->userdata);
+        return 0;
+}
+
+static bool wait_a_moment(Obstacle *obstacle) {
+        if (obstacle->pause)
+                return true;
+        if (obstacle->tries == TRIES)
+                return false;
+        obstacle->tries++;
+        deadline_arm(obstacle->event, &obstacle->pause, PAUSE_USEC, on_pause_over, obstacle);
+        return true;
+}
+
+static void on_leftover(bool is_cleared, void *userdata) {
+        Obstacle *obstacle = userdata;
+
+        obstacle->is_name_looked_at = true;
+        obstacle->handler(is_cleared, obstacle->userdata);
+}
+
+static bool look_for_leftover(Obstacle *obstacle) {
+        if (obstacle->is_name_looked_at || !obstacle->door->socket_path)
+                return false;
+        if (!obstacle->leftover)
+                obstacle->leftover = leftover_new(obstacle->event, obstacle->door, obstacle->id,
+                                                  on_leftover, obstacle);
+        return true;
+}
+
+bool obstacle_remove(Obstacle *obstacle, const GError *refusal) {
+        bool is_taken = g_error_matches(refusal, DBUS_ERROR, DBUS_ERROR_EXISTS);
+
+        /* What the manager refused it may still have in hand when it is asked again. */
+        if (obstacle_is_passing(refusal) || (is_taken && obstacle->tries > 0))
+                return wait_a_moment(obstacle);
+        return is_taken && look_for_leftover(obstacle);
+}
