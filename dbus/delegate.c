@@ -34,12 +34,13 @@ static int on_job_removed(sd_bus_message *message, void *data, sd_bus_error *ret
         return 0;
 }
 
-static int delegate_call(sd_bus *bus, const char *unit, pid_t pid, const char *description,
+/* Process 0 is who asks. A number of ours would be somebody else's where the manager is in another pid namespace. */
+static int delegate_call(sd_bus *bus, const char *unit, const char *description,
                          sd_bus_error *reason) {
         return sd_bus_call_method(bus, DELEGATE_DESTINATION, DELEGATE_PATH, DELEGATE_INTERFACE,
                                   "StartTransientUnit", reason, NULL, "ssa(sv)a(sa(sv))", unit,
                                   "fail", 5, "Description", "s", description, "PIDs", "au", 1,
-                                  (uint32_t)pid, "Delegate", "b", 1, "CollectMode", "s",
+                                  UINT32_C(0), "Delegate", "b", 1, "CollectMode", "s",
                                   "inactive-or-failed", "TasksMax", "t", UINT64_MAX, 0);
 }
 
@@ -58,17 +59,17 @@ static int delegate_wait(sd_bus *bus, const DelegateJob *job) {
         return g_str_equal(job->result, "done") ? 0 : -ECANCELED;
 }
 
-static int delegate_start(sd_bus *bus, DelegateJob *job, pid_t pid, const char *description,
+static int delegate_start(sd_bus *bus, DelegateJob *job, const char *description,
                           sd_bus_error *reason) {
         int r = sd_bus_match_signal(bus, NULL, NULL, DELEGATE_PATH, DELEGATE_INTERFACE,
                                     "JobRemoved", on_job_removed, job);
 
         if (r >= 0)
-                r = delegate_call(bus, job->unit, pid, description, reason);
+                r = delegate_call(bus, job->unit, description, reason);
         return r < 0 ? r : delegate_wait(bus, job);
 }
 
-bool delegate_scope(const char *socket_path, const char *unit, pid_t pid, const char *description,
+bool delegate_scope(const char *socket_path, const char *unit, const char *description,
                     GError **error) {
         sd_bus_error reason = SD_BUS_ERROR_NULL;
         DelegateJob job = { .unit = unit };
@@ -78,7 +79,7 @@ bool delegate_scope(const char *socket_path, const char *unit, pid_t pid, const 
         if (!connect_direct(socket_path, &bus, error))
                 return false;
 
-        r = delegate_start(bus, &job, pid, description, &reason);
+        r = delegate_start(bus, &job, description, &reason);
         if (r < 0)
                 (void)dbus_error_take(error, r, &reason, "starting a delegated scope");
 

@@ -6,9 +6,8 @@
 
 #include <glib.h>
 #include <stdbool.h>
-#include <sys/types.h>
 
-/* Moves `pid` into a new scope `unit` of the manager at `socket_path`, and returns when that has been done. The scope
+/* Moves us into a new scope `unit` of the manager at `socket_path`, and returns when that has been done. The scope
  * ends with its last process. */
-bool delegate_scope(const char *socket_path, const char *unit, pid_t pid, const char *description,
+bool delegate_scope(const char *socket_path, const char *unit, const char *description,
                     GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -90,7 +90,7 @@ bool detach_settle(const Door *door, const char *id, GError **error) {
                             "--detach: only root detaches under the system manager; use --user");
                 return false;
         }
-        return delegate_scope(door->socket_path, scope, getpid(), description, error);
+        return delegate_scope(door->socket_path, scope, description, error);
 }
 
 void detach_tell(int *tell_fd, int status, const char *text) {

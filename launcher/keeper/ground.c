@@ -257,7 +257,7 @@ static bool ground_take_scope(const char *name, const char *runtime_dir, GError 
         g_autofree char *unit = g_strdup_printf("%s-%d.scope", name, (int)getpid());
         g_autoptr(GError) reason = NULL;
 
-        if (delegate_scope(socket_path, unit, getpid(), "cordon private manager", &reason))
+        if (delegate_scope(socket_path, unit, "cordon private manager", &reason))
                 return true;
 
         g_set_error(error, MANAGER_ERROR, MANAGER_ERROR_NO_CGROUP,
