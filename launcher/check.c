@@ -21,14 +21,16 @@ static pid_t pid_of(int pidfd) {
 }
 
 static const char *const namespace_words[_GATE_NS_MAX] = {
-        [GATE_NS_MNT] = "mount", [GATE_NS_NET] = "network", [GATE_NS_PID] = "pid",
-        [GATE_NS_USER] = "user", [GATE_NS_IPC] = "IPC",     [GATE_NS_UTS] = "host name",
+        [GATE_NS_MNT] = "mount",     [GATE_NS_NET] = "network", [GATE_NS_PID] = "pid",
+        [GATE_NS_USER] = "user",     [GATE_NS_IPC] = "IPC",     [GATE_NS_UTS] = "host name",
+        [GATE_NS_CGROUP] = "cgroup", [GATE_NS_TIME] = "time",
 };
 
 static const unsigned namespace_owns[_GATE_NS_MAX] = {
-        [GATE_NS_MNT] = EXTRA_OWN_MOUNT, [GATE_NS_NET] = EXTRA_OWN_NETWORK,
-        [GATE_NS_PID] = EXTRA_OWN_PID,   [GATE_NS_USER] = EXTRA_OWN_USER,
-        [GATE_NS_IPC] = EXTRA_OWN_IPC,   [GATE_NS_UTS] = EXTRA_OWN_UTS,
+        [GATE_NS_MNT] = EXTRA_OWN_MOUNT,     [GATE_NS_NET] = EXTRA_OWN_NETWORK,
+        [GATE_NS_PID] = EXTRA_OWN_PID,       [GATE_NS_USER] = EXTRA_OWN_USER,
+        [GATE_NS_IPC] = EXTRA_OWN_IPC,       [GATE_NS_UTS] = EXTRA_OWN_UTS,
+        [GATE_NS_CGROUP] = EXTRA_OWN_CGROUP, [GATE_NS_TIME] = 0,
 };
 
 /* A unit runs in the manager's namespaces, but for those that it was to have of its own. Where those are not the caller's,

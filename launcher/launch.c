@@ -462,17 +462,7 @@ static int on_gate(sd_event_source *source, int fd, uint32_t events, void *userd
 }
 
 static bool open_gate(Launch *launch, GError **error) {
-        const Spec *spec = launch->settings.spec;
-        GateOrder order = {
-                .command = spec->command,
-                .environment = spec->environment,
-                .caller = launch->settings.caller,
-                .rlimit_mask = ~(limit_set_rlimits(&spec->limits) | extra_rlimits(spec->extra)),
-                .keep_groups = spec->user || spec->group ||
-                               extra_has(spec->extra, "SupplementaryGroups"),
-                .keep_umask = extra_has(spec->extra, "UMask"),
-                .keep_nice = extra_has(spec->extra, "Nice"),
-        };
+        GateOrder order = gate_order_of(launch->settings.spec, launch->settings.caller);
 
         for (int i = 0; i < CAPTURE_STREAMS; i++)
                 order.stdio[i] = launch->captures.streams[i]
@@ -582,5 +572,5 @@ const UnitState *launch_unit_state(const Launch *launch) {
 }
 
 uint32_t launch_unapplied(const Launch *launch) {
-        return gate_channel_hello(launch->gate)->unapplied;
+        return launch->gate ? gate_channel_hello(launch->gate)->unapplied : 0;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "config.h"
+#include "shortfall.h"
 #include "units/name.h"
 #include "units/signame.h"
 
@@ -146,6 +147,15 @@ static void add_evidence(cJSON *record, const Verdict *verdict) {
                                      cJSON_CreateString(g_ptr_array_index(verdict->evidence, i)));
 }
 
+static void add_shortfalls(cJSON *record, uint32_t unapplied) {
+        cJSON *keys = unapplied ? cJSON_AddArrayToObject(record, "not_passed_on") : NULL;
+        const Shortfall *shortfall;
+
+        for (size_t i = 0; (shortfall = shortfall_at(i)); i++)
+                if (unapplied & shortfall->bit)
+                        cJSON_AddItemToArray(keys, cJSON_CreateString(shortfall->key));
+}
+
 static void add_usage(cJSON *record, const Facts *facts) {
         uint64_t wall = facts_wall_usec(facts);
         cJSON *usage;
@@ -226,6 +236,8 @@ char *record_to_json(const RecordSource *source, bool is_pretty) {
         add_verdict(record, source->verdict);
         add_limits(record, source);
         add_evidence(record, source->verdict);
+        if (source->facts->stage == STAGE_EXECUTED)
+                add_shortfalls(record, source->unapplied);
         add_usage(record, source->facts);
         add_stream(record, "stdout", source->output);
         add_stream(record, "stderr", source->errors);

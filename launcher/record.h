@@ -22,6 +22,7 @@ typedef struct {
         const char *manager;            /* "system", "user", "private"; NULL: none was reached */
         const char *manager_version;    /* NULL: unknown, likewise the next */
         const char *invocation_id;
+        uint32_t unapplied; /* GATE_UNAPPLIED_…: what of the caller's world it did not have */
 } RecordSource;
 
 /* One line without a newline, or indented for people. */

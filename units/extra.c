@@ -229,7 +229,12 @@ static unsigned own_of(const Property *property) {
                 name[strlen(name) - strlen("Ex")] = '\0';
                 info = extra_find(name);
         }
-        return info && !is_off(property->value) ? info->own : 0;
+        if (!info || is_off(property->value))
+                return 0;
+        /* private, strict: more than yes gives */
+        if (g_str_equal(property->name, "ProtectControlGroupsEx"))
+                return info->own | EXTRA_OWN_CGROUP;
+        return info->own;
 }
 
 /* An unprivileged manager makes the others in a user namespace, and mounts what shows them. */

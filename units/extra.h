@@ -18,6 +18,7 @@ typedef enum {
         EXTRA_OWN_USER = 1 << 3,
         EXTRA_OWN_IPC = 1 << 4,
         EXTRA_OWN_UTS = 1 << 5,
+        EXTRA_OWN_CGROUP = 1 << 6,
 } ExtraOwn;
 
 /* Puts it into the list. What is a list itself grows when it is given again, and an empty value empties it; else the

@@ -37,6 +37,8 @@ static GByteArray *request_encode(const GateOrder *order) {
                 .umask = order->keep_umask ? GATE_UMASK_KEPT : caller->umask,
                 .nice = order->keep_nice ? GATE_NICE_KEPT : caller->nice,
                 .rlimit_mask = order->rlimit_mask,
+                .schedule_parts = order->schedule_parts,
+                .schedule = caller->schedule,
                 .signal_mask = caller->signal_mask,
                 .signal_ignored = caller->signal_ignored,
                 .directory_dev = caller->directory_dev,

@@ -9,6 +9,7 @@
 
 #include "launcher/kernel/caller.h"
 #include "protocol.h"
+#include "units/spec.h"
 
 typedef struct GateChannel GateChannel;
 
@@ -17,6 +18,7 @@ typedef struct {
         char *const *environment;
         const Caller *caller;
         uint32_t rlimit_mask; /* which of the caller's rlimits the program gets: those nobody asked to change */
+        uint32_t schedule_parts;    /* likewise of its schedule: GATE_UNAPPLIED_… */
         int stdio[3];               /* −1: closed */
         bool keep_groups;           /* the manager sets another user: the groups are that user's */
         bool keep_umask, keep_nice; /* -p asked the manager for others */
@@ -28,6 +30,9 @@ typedef enum {
         GATE_NEWS_FAILURE,
         GATE_NEWS_END, /* end of file: executed after "go", dead before */
 } GateNews;
+
+/* All of it but the streams, which are all closed. */
+GateOrder gate_order_of(const Spec *spec, const Caller *caller);
 
 /* Makes the pair and puts the request into it, where it waits for the gate. */
 GateChannel *gate_channel_new(const GateOrder *order, GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* Everything that only the process itself can do, in an order that matters: descriptors first (the channel must leave
- * the stdio numbers), then what the caller had (umask, nice, rlimits, signals, directory), then hello, the wait for
+ * the stdio numbers), then what the caller had (umask, nice, CPUs, rlimits, signals, directory), then hello, the wait for
  * "go", and the exec. What fails here is told to the launcher with its errno; after the exec nothing of the gate is
  * left: the channel is close-on-exec and the request was only mapped. */
 
@@ -22,7 +22,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "namespace.h"
 #include "protocol.h"
+#include "schedule.h"
 
 #define STDIO_COUNT  3
 #define FD_COUNT     (1 + STDIO_COUNT)
@@ -220,7 +222,7 @@ static uint32_t apply_caller(const GateRequest *request) {
                     !apply_rlimit(i, (rlim_t)request->rlimits[i].soft,
                                   (rlim_t)request->rlimits[i].hard))
                         unapplied |= GATE_UNAPPLIED_RLIMIT;
-        return unapplied;
+        return unapplied | schedule_apply(&request->schedule, request->schedule_parts);
 }
 
 static void apply_signals(const GateRequest *request) {
@@ -234,18 +236,6 @@ static void apply_signals(const GateRequest *request) {
                         (void)sigaddset(&mask, i);
         }
         (void)sigprocmask(SIG_SETMASK, &mask, NULL);
-}
-
-static void read_namespaces(uint64_t namespaces[_GATE_NS_MAX]) {
-        static const char *const paths[_GATE_NS_MAX] = {
-                [GATE_NS_MNT] = "/proc/self/ns/mnt", [GATE_NS_NET] = "/proc/self/ns/net",
-                [GATE_NS_PID] = "/proc/self/ns/pid", [GATE_NS_USER] = "/proc/self/ns/user",
-                [GATE_NS_IPC] = "/proc/self/ns/ipc", [GATE_NS_UTS] = "/proc/self/ns/uts",
-        };
-        struct stat st;
-
-        for (int i = 0; i < _GATE_NS_MAX; i++)
-                namespaces[i] = stat(paths[i], &st) == 0 ? st.st_ino : 0;
 }
 
 /* Read here because nobody outside may: asking for another user's needs a capability. */
@@ -271,7 +261,7 @@ static bool send_hello(int channel, uint32_t unapplied, const int fds[2]) {
                                   .msg_control = &control,
                                   .msg_controllen = sizeof control };
 
-        read_namespaces(hello.namespaces);
+        namespace_read(hello.namespaces);
         read_rlimits(hello.rlimits);
         memcpy(CMSG_DATA(&control.header), fds, 2 * sizeof(int));
         return sendmsg(channel, &message, MSG_NOSIGNAL) == (ssize_t)sizeof hello;

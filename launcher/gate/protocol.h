@@ -18,24 +18,37 @@
 
 #include <stdint.h>
 
-#define GATE_VERSION 1U
-#define GATE_REQUEST 'R'
-#define GATE_GO      'G'
-#define GATE_RLIMITS 16
+#define GATE_VERSION   1U
+#define GATE_REQUEST   'R'
+#define GATE_GO        'G'
+#define GATE_RLIMITS   16
+/* The kernel's own limit is 8192 CPUs. */
+#define GATE_CPU_WORDS 128
 
 /* In place of the caller's: what the manager set stays. */
 #define GATE_GROUPS_KEPT UINT32_MAX
 #define GATE_UMASK_KEPT  UINT32_MAX
 #define GATE_NICE_KEPT   INT32_MIN
 
-/* What the gate could not have as the caller has it. Not fatal: the launcher tells under -v. */
+/* What the gate could not have as the caller has it. Not fatal: the launcher tells. */
 #define GATE_UNAPPLIED_NICE   (1U << 0)
 #define GATE_UNAPPLIED_RLIMIT (1U << 1)
 #define GATE_UNAPPLIED_GROUPS (1U << 2)
+#define GATE_UNAPPLIED_CPUS   (1U << 3) /* may run where the caller may not */
+#define GATE_UNAPPLIED_POLICY (1U << 4)
+#define GATE_UNAPPLIED_IO     (1U << 5)
+#define GATE_SCHEDULE_PARTS   (GATE_UNAPPLIED_CPUS | GATE_UNAPPLIED_POLICY | GATE_UNAPPLIED_IO)
 
 typedef struct {
         uint64_t soft, hard;
 } GateRlimit;
+
+typedef struct {
+        int32_t policy, priority; /* sched_setscheduler(2) */
+        int32_t io_priority;      /* ioprio_set(2) */
+        uint32_t has_cpus;
+        uint64_t cpus[GATE_CPU_WORDS]; /* bit n: CPU n */
+} GateSchedule;
 
 typedef struct {
         uint32_t version;
@@ -48,10 +61,12 @@ typedef struct {
         uint32_t strings_size;
         uint32_t gid;
         uint32_t group_count; /* supplementary groups; GATE_GROUPS_KEPT: as the manager set them */
+        uint32_t schedule_parts; /* GATE_UNAPPLIED_…: those of the schedule that are the caller's */
         uint64_t signal_mask;
         uint64_t signal_ignored; /* bit n−1: signal n */
         uint64_t directory_dev, directory_ino;
         GateRlimit rlimits[GATE_RLIMITS];
+        GateSchedule schedule;
         /* group_count gid_t follow, then strings_size bytes: directory, argc arguments, envc variables, each with its
          * NUL */
 } GateRequest;
@@ -63,6 +78,8 @@ typedef enum {
         GATE_NS_USER,
         GATE_NS_IPC,
         GATE_NS_UTS,
+        GATE_NS_CGROUP,
+        GATE_NS_TIME,
         _GATE_NS_MAX,
 } GateNamespace;
 

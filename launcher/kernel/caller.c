@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #include "error.h"
+#include "launcher/gate/namespace.h"
+#include "launcher/gate/schedule.h"
 
 static const char *const unit_variables[] = {
         "NOTIFY_SOCKET",
@@ -108,32 +110,31 @@ static void read_signals(Caller *caller) {
         }
 }
 
-static void read_namespaces(Caller *caller) {
-        static const char *const paths[_GATE_NS_MAX] = {
-                [GATE_NS_MNT] = "/proc/self/ns/mnt", [GATE_NS_NET] = "/proc/self/ns/net",
-                [GATE_NS_PID] = "/proc/self/ns/pid", [GATE_NS_USER] = "/proc/self/ns/user",
-                [GATE_NS_IPC] = "/proc/self/ns/ipc", [GATE_NS_UTS] = "/proc/self/ns/uts",
-        };
-        struct stat st;
-
-        for (int i = 0; i < _GATE_NS_MAX; i++)
-                caller->namespaces[i] = stat(paths[i], &st) == 0 ? st.st_ino : 0;
+/* Its first process would be our first child, and what we start would end with that one. */
+static bool read_namespaces(Caller *caller, GError **error) {
+        namespace_read_for_child(caller->namespaces);
+        if (caller->namespaces[GATE_NS_PID] != NAMESPACE_UNBORN)
+                return true;
+        g_set_error_literal(error, LAUNCHER_ERROR, LAUNCHER_ERROR_NAMESPACE,
+                            "the caller has unshared its pid namespace and is not in the new one, "
+                            "where no manager can be yet: start cordon in it (unshare --fork)");
+        return false;
 }
 
 bool caller_read(Caller *caller, const char *directory, GError **error) {
         *caller = (Caller){ 0 };
-        if (!read_directory(caller, directory, error))
+        if (!read_directory(caller, directory, error) || !read_namespaces(caller, error))
                 return false;
 
         caller->umask = umask(0);
         (void)umask(caller->umask);
-        caller->nice = getpriority(PRIO_PROCESS, 0);
+        caller->nice = schedule_read_nice();
         read_groups(caller);
         read_signals(caller);
         for (int i = 0; i < GATE_RLIMITS; i++)
                 if (getrlimit((__rlimit_resource_t)i, &caller->rlimits[i]) < 0)
                         caller->rlimits[i] = (struct rlimit){ RLIM_INFINITY, RLIM_INFINITY };
-        read_namespaces(caller);
+        schedule_read(&caller->schedule);
         return true;
 }
 

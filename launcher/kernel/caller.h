@@ -24,7 +24,8 @@ typedef struct {
         int nice;
         uint64_t signal_mask, signal_ignored; /* bit n−1: signal n */
         struct rlimit rlimits[GATE_RLIMITS];
-        uint64_t namespaces[_GATE_NS_MAX]; /* inodes; 0: cannot be seen */
+        GateSchedule schedule;
+        uint64_t namespaces[_GATE_NS_MAX]; /* of a child; inodes; 0: cannot be seen */
 } Caller;
 
 /* directory NULL: the working directory. */

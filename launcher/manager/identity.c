@@ -6,15 +6,14 @@
 
 #include "identity.h"
 
-#include <stdint.h>
+#include <inttypes.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const identity_namespaces[] = {
-        "cgroup", "ipc", "mnt", "net", "pid", "time", "user", "uts",
-};
+#include "launcher/gate/namespace.h"
 
 /* Of /proc/self/status: whoever is confined must not be served by somebody who is not. */
 static const char *const identity_status_lines[] = {
@@ -34,13 +33,13 @@ static void identity_add(GString *text, const char *what, const char *value) {
         g_string_append_printf(text, "%s=%s\n", what, value);
 }
 
+/* The manager is a child. */
 static void identity_add_namespaces(GString *text) {
-        for (size_t i = 0; i < G_N_ELEMENTS(identity_namespaces); i++) {
-                g_autofree char *path = g_strdup_printf("/proc/self/ns/%s", identity_namespaces[i]);
-                g_autofree char *value = g_file_read_link(path, NULL);
+        uint64_t namespaces[_GATE_NS_MAX];
 
-                identity_add(text, identity_namespaces[i], value ? value : "none");
-        }
+        namespace_read_for_child(namespaces);
+        for (int i = 0; i < _GATE_NS_MAX; i++)
+                g_string_append_printf(text, "namespace%d=%" PRIu64 "\n", i, namespaces[i]);
 }
 
 static void identity_add_root(GString *text) {
@@ -85,7 +84,8 @@ static void identity_add_privileges(GString *text) {
                 identity_add_hard_limits(text);
 
         if (!(identity_capabilities(lines) & (UINT64_C(1) << IDENTITY_CAP_SYS_NICE)))
-                g_string_append_printf(text, "nice=%d\n", getpriority(PRIO_PROCESS, 0));
+                g_string_append_printf(text, "nice=%d\nidle=%d\n", getpriority(PRIO_PROCESS, 0),
+                                       sched_getscheduler(0) == SCHED_IDLE);
 
         if (g_file_get_contents("/proc/self/attr/current", &label, NULL, NULL))
                 identity_add(text, "label", label);

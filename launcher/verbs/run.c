@@ -18,6 +18,7 @@
 #include "launcher/plan.h"
 #include "launcher/record.h"
 #include "launcher/request.h"
+#include "launcher/shortfall.h"
 #include "launcher/sink.h"
 #include "units/compose.h"
 #include "units/error.h"
@@ -248,22 +249,18 @@ static bool launch(Run *run, GError **error) {
         return false;
 }
 
-static void print_details(const RecordSource *source, uint32_t unapplied) {
-        static const struct {
-                uint32_t bit;
-                const char *words;
-        } missing[] = {
-                { GATE_UNAPPLIED_NICE, "the caller's nice level" },
-                { GATE_UNAPPLIED_RLIMIT,
-                  "a hard limit of the caller's, higher than the manager's" },
-                { GATE_UNAPPLIED_GROUPS, "the caller's groups" },
-        };
+/* What was lost of the caller's world; without -v only what lets the program do more than its caller may. */
+static void print_shortfalls(const RecordSource *source, bool is_verbose) {
+        const Shortfall *shortfall;
 
+        for (size_t i = 0; (shortfall = shortfall_at(i)); i++)
+                if ((source->unapplied & shortfall->bit) && (is_verbose || shortfall->is_told))
+                        fprintf(stderr, "cordon: not passed on: %s\n", shortfall->words);
+}
+
+static void print_details(const RecordSource *source) {
         fprintf(stderr, "cordon: %s: %s manager, systemd %s\n", source->spec->id,
                 source->manager ?: "no", source->manager_version ?: "unknown");
-        for (size_t i = 0; i < G_N_ELEMENTS(missing); i++)
-                if (unapplied & missing[i].bit)
-                        fprintf(stderr, "cordon: not passed on: %s\n", missing[i].words);
         for (guint i = 0; i < source->verdict->evidence->len; i++)
                 fprintf(stderr, "cordon: evidence: %s\n",
                         (const char *)g_ptr_array_index(source->verdict->evidence, i));
@@ -314,6 +311,7 @@ static int report(Run *run) {
                 source.manager = manager_kind_word(run->door->kind);
         if (run->launch) {
                 source.readback = launch_readback(run->launch);
+                source.unapplied = launch_unapplied(run->launch);
                 if (run->options.is_best_effort && !run->options.is_quiet)
                         print_unenforced(run, source.readback);
                 source.output = launch_capture(run->launch, STDOUT_FILENO);
@@ -329,7 +327,9 @@ static int report(Run *run) {
         else if (words && !run->options.is_quiet)
                 fprintf(stderr, "cordon: %s\n", words);
         if (run->options.is_verbose)
-                print_details(&source, run->launch ? launch_unapplied(run->launch) : 0);
+                print_details(&source);
+        if (!run->options.is_quiet)
+                print_shortfalls(&source, run->options.is_verbose);
         if (!write_record(run, &source))
                 return STATUS_FAILURE;
         return verdict_exit_status(&verdict, facts);

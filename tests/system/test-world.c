@@ -5,7 +5,6 @@
 
 #include <fcntl.h>
 #include <grp.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -321,33 +320,6 @@ static void test_nowhere(void) {
         expect(run, &expected, "a caller whose directory was removed");
 }
 
-/* A network of its own must not be exchanged for the manager's behind the caller's back. */
-static void prepare_network(void) {
-        if (unshare(CLONE_NEWNET) < 0)
-                _exit(125);
-}
-
-static void test_network(void) {
-        KitOrder order = { .prepare = prepare_network,
-                           .command = VICTIM("link", "/proc/self/ns/net") };
-        g_autofree char *ours = g_file_read_link("/proc/self/ns/net", NULL);
-        Expected refused = { .outcome = "refused",
-                             .status = 125,
-                             .exit_code = ABSENT,
-                             .error = "namespace",
-                             .message = "the caller is in another network namespace than the *",
-                             .words = "cordon: the caller is in another network namespace *\n" };
-        Expected joined = { .outcome = "exited", .said = "link net:*\n" };
-
-        skip(geteuid() != 0, 5, "n/a: only root makes a network namespace just so");
-
-        g_autoptr(KitRun) run = kit_run(&order);
-
-        expect(run, run->status == 125 ? &refused : &joined, "a caller with a network of its own");
-        ok(ours && !strstr(run->output->str, ours), "its program does not get the manager's");
-        end_skip;
-}
-
 int main(void) {
         kit_init();
         test_environment();
@@ -361,7 +333,6 @@ int main(void) {
         test_signals();
         test_directory();
         test_nowhere();
-        test_network();
         kit_clear();
         done_testing();
 }

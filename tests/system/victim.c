@@ -10,6 +10,7 @@
 #include <grp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,6 +20,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -384,6 +386,15 @@ static void verb_where(char **arguments) {
         say_number("gid", getgid());
 }
 
+static void verb_schedule(char **arguments) {
+        struct sched_param parameters = { 0 };
+
+        (void)sched_getparam(0, &parameters);
+        say_number("policy", sched_getscheduler(0));
+        say_number("priority", parameters.sched_priority);
+        say_number("io", syscall(SYS_ioprio_get, 1, 0)); /* IOPRIO_WHO_PROCESS */
+}
+
 static int compare_groups(const void *a, const void *b) {
         gid_t left = *(const gid_t *)a, right = *(const gid_t *)b;
 
@@ -442,6 +453,7 @@ static const Verb verbs[] = {
         { "close",    1, verb_close,    "FD" },
         { "fds",      0, verb_fds,      "says what is open" },
         { "where",    0, verb_where,    "says directory, umask, nice, user and group" },
+        { "schedule", 0, verb_schedule, "says policy, its priority and that of I/O" },
         { "groups",   0, verb_groups,   "says the other groups" },
         { "link",     1, verb_link,     "PATH: says where it leads" },
         { "pid",      0, verb_pid,      "says its number" },

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What was asked for wins over what the caller has: of that, the manager's setting stays. */
+
+#include "channel.h"
+#include "units/extra.h"
+
+/* By their names on the bus. */
+static const struct {
+        const char *property;
+        uint32_t part;
+} scheduling[] = {
+        { "CPUAffinity", GATE_UNAPPLIED_CPUS },
+        { "CPUAffinityFromNUMA", GATE_UNAPPLIED_CPUS },
+        { "CPUSchedulingPolicy", GATE_UNAPPLIED_POLICY },
+        { "CPUSchedulingPriority", GATE_UNAPPLIED_POLICY },
+        { "CPUSchedulingResetOnFork", GATE_UNAPPLIED_POLICY },
+        { "IOSchedulingClass", GATE_UNAPPLIED_IO },
+        { "IOSchedulingPriority", GATE_UNAPPLIED_IO },
+};
+
+static uint32_t schedule_parts(const Spec *spec) {
+        uint32_t asked = limit_set_is_limited(&spec->limits, LIMIT_CPUS) ? GATE_UNAPPLIED_CPUS : 0;
+
+        for (size_t i = 0; i < G_N_ELEMENTS(scheduling); i++)
+                if (extra_has(spec->extra, scheduling[i].property))
+                        asked |= scheduling[i].part;
+        return GATE_SCHEDULE_PARTS & ~asked;
+}
+
+GateOrder gate_order_of(const Spec *spec, const Caller *caller) {
+        return (GateOrder){
+                .command = spec->command,
+                .environment = spec->environment,
+                .caller = caller,
+                .rlimit_mask = ~(limit_set_rlimits(&spec->limits) | extra_rlimits(spec->extra)),
+                .schedule_parts = schedule_parts(spec),
+                .stdio = { -1, -1, -1 },
+                .keep_groups = spec->user || spec->group ||
+                               extra_has(spec->extra, "SupplementaryGroups"),
+                .keep_umask = extra_has(spec->extra, "UMask"),
+                .keep_nice = extra_has(spec->extra, "Nice"),
+        };
+}

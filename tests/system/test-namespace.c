@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A caller in namespaces of its own gets them for its program, or a refusal; never those of the manager without a
+ * word. What the caller has is said by the caller itself, on the same output, before it becomes cordon. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "expect.h"
+#include "leftover.h"
+
+#define UNPREPARED 99
+/* The last processes of a pid namespace end with its first, which is the caller: a private manager in it is killed, and
+ * what it had no time for is swept when another one leaves (CORDON_PRIVATE_IDLE). */
+#define SWEEP_USEC (10 * KIT_SEC)
+
+/* In the child that becomes cordon */
+
+static void write_file(const char *path, const char *text) {
+        int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+        if (fd < 0 || write(fd, text, strlen(text)) < 0)
+                _exit(UNPREPARED);
+        (void)close(fd);
+}
+
+static void say_own(const char *path) {
+        char target[64] = "", line[96];
+        int n;
+
+        if (readlink(path, target, sizeof target - 1) < 0)
+                _exit(UNPREPARED);
+        n = snprintf(line, sizeof line, "caller %s\n", target);
+        if (write(STDOUT_FILENO, line, (size_t)n) != n)
+                _exit(UNPREPARED);
+}
+
+static void enter(int flag) {
+        if (unshare(flag) < 0)
+                _exit(UNPREPARED);
+}
+
+/* Some namespaces are only for those who are born after them. Whoever waits here ends as the child does. */
+static void be_born(void) {
+        int status = 0;
+        pid_t child = fork();
+
+        if (child == 0) {
+                (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+                return;
+        }
+        for (int fd = STDOUT_FILENO; fd < 64; fd++)
+                (void)close(fd);
+        while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+                ;
+        _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+}
+
+static void prepare_network(void) {
+        enter(CLONE_NEWNET);
+        say_own("/proc/self/ns/net");
+}
+
+static void prepare_host_name(void) {
+        enter(CLONE_NEWUTS);
+        say_own("/proc/self/ns/uts");
+}
+
+static void prepare_ipc(void) {
+        enter(CLONE_NEWIPC);
+        say_own("/proc/self/ns/ipc");
+}
+
+static void prepare_cgroup(void) {
+        enter(CLONE_NEWCGROUP);
+        say_own("/proc/self/ns/cgroup");
+}
+
+static void prepare_time(void) {
+        enter(CLONE_NEWTIME);
+        write_file("/proc/self/timens_offsets", "boottime 100000 0\n");
+        be_born();
+        say_own("/proc/self/ns/time");
+}
+
+static void prepare_pid(void) {
+        enter(CLONE_NEWPID | CLONE_NEWNS);
+        be_born();
+        if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+            mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
+                _exit(UNPREPARED);
+        say_own("/proc/self/ns/pid");
+}
+
+static void prepare_pid_unborn(void) {
+        enter(CLONE_NEWPID);
+}
+
+static void enter_user(unsigned inside) {
+        unsigned uid = geteuid(), gid = getegid();
+        char line[64];
+
+        enter(CLONE_NEWUSER);
+        (void)snprintf(line, sizeof line, "%u %u 1", inside, uid);
+        write_file("/proc/self/uid_map", line);
+        write_file("/proc/self/setgroups", "deny");
+        (void)snprintf(line, sizeof line, "%u %u 1", inside, gid);
+        write_file("/proc/self/gid_map", line);
+        say_own("/proc/self/ns/user");
+}
+
+static void prepare_user_root(void) {
+        enter_user(0);
+}
+
+static void prepare_user_same(void) {
+        enter_user(geteuid());
+}
+
+/* The manager may have a mount namespace of its own, so the caller's is known by what is in it. */
+static void prepare_mount(void) {
+        enter(CLONE_NEWNS);
+        if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+            mount("tmpfs", "mounted", "tmpfs", 0, NULL) < 0 || chdir("mounted") < 0 ||
+            symlink("caller", "here") < 0)
+                _exit(UNPREPARED);
+        if (write(STDOUT_FILENO, "caller caller\n", 14) != 14)
+                _exit(UNPREPARED);
+}
+
+/* What must come of it */
+
+typedef struct {
+        const char *name;
+        void (*prepare)(void);
+        const char *shown;     /* the program says where this link leads */
+        const char *word;      /* in the refusal */
+        bool is_for_all;       /* also normal users can have it */
+        bool may_lack_cgroups; /* a private manager finds none to live in there, and says so */
+} Row;
+
+static const Row rows[] = {
+        { "a network", prepare_network, "/proc/self/ns/net", "network" },
+        { "a host name", prepare_host_name, "/proc/self/ns/uts", "host name" },
+        { "System V IPC", prepare_ipc, "/proc/self/ns/ipc", "IPC" },
+        { "mounts", prepare_mount, "here", "mount" },
+        { "pids", prepare_pid, "/proc/self/ns/pid", "pid" },
+        { "time", prepare_time, "/proc/self/ns/time", "time" },
+        { "cgroups", prepare_cgroup, "/proc/self/ns/cgroup", "cgroup", .may_lack_cgroups = true },
+        { "users, and root there", prepare_user_root, "/proc/self/ns/user", "user",
+          .is_for_all = true },
+        { "users, and himself there", prepare_user_same, "/proc/self/ns/user", "user",
+          .is_for_all = true },
+};
+
+static bool is_private(void) {
+        return g_str_equal(kit_manager(), "private");
+}
+
+/* The caller has said a line, and the program has said the same, or nothing. */
+static void is_same(const KitRun *run, const Row *row) {
+        g_autofree char *caller = kit_said(run, "caller");
+        g_autofree char *program = kit_said(run, "link");
+
+        is(program ?: "nothing", caller ?: "nothing", "%s: the program has the caller's",
+           row->name);
+        ok(leftover_wait(run, SWEEP_USEC), "%s: nothing is left", row->name);
+}
+
+static void is_refused(const KitRun *run, const Row *row, const char *error, const char *message) {
+        g_autofree char *caller = kit_said(run, "caller");
+        g_autofree char *said = g_strdup_printf("caller %s\n", caller ?: "nothing");
+        g_autofree char *words = g_strdup_printf("cordon: %s\n", message);
+        Expected refused = { .outcome = "refused",
+                             .status = 125,
+                             .exit_code = ABSENT,
+                             .error = error,
+                             .message = message,
+                             .words = words,
+                             .said = said };
+
+        expect(run, &refused, row->name);
+}
+
+static void test_row(const Row *row) {
+        KitOrder order = { .prepare = row->prepare, .command = VICTIM("link", row->shown) };
+
+        skip(!row->is_for_all && geteuid() != 0, 1,
+             "n/a: only root unshares %s without a user namespace", row->name);
+
+        g_autoptr(KitRun) run = kit_run(&order);
+        g_autofree char *message = g_strdup_printf(
+                "the caller is in another %s namespace than the %s manager; --private starts one "
+                "in the caller's",
+                row->word, kit_manager());
+
+        if (!is_private())
+                is_refused(run, row, "namespace", message);
+        else if (row->may_lack_cgroups && run->status == 125)
+                is_refused(run, row, "manager-unreachable",
+                           "* shows only a part of the cgroup tree*");
+        else
+                is_same(run, row);
+        end_skip;
+}
+
+static void test_unborn(void) {
+        KitOrder order = { .prepare = prepare_pid_unborn, .command = VICTIM("pid") };
+        const char *message = "the caller has unshared its pid namespace and is not in the new one, "
+                              "where no manager can be yet: start cordon in it (unshare --fork)";
+        Expected refused = { .outcome = "refused",
+                             .status = 125,
+                             .exit_code = ABSENT,
+                             .error = "namespace",
+                             .message = message,
+                             .words = "cordon: the caller has unshared its pid namespace *\n" };
+
+        skip(geteuid() != 0, 4, "n/a: only root unshares pids without a user namespace");
+
+        g_autoptr(KitRun) run = kit_run(&order);
+
+        expect(run, &refused, "a pid namespace without anybody in it");
+        end_skip;
+}
+
+int main(void) {
+        g_autofree char *mounted = NULL;
+
+        kit_init();
+        mounted = g_build_filename(kit_directory(), "mounted", NULL);
+        if (mkdir(mounted, 0755) < 0)
+                BAIL_OUT("cannot make %s: %s", mounted, strerror(errno));
+        for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
+                test_row(&rows[i]);
+        test_unborn();
+        kit_clear();
+        done_testing();
+}
