@@ -77,10 +77,11 @@ bool check_gate(const CheckSource *source, Cgroup **ret_cgroup, Readback *ret_re
                 GError **error) {
         g_autoptr(Cgroup) cgroup = NULL;
         g_autoptr(GError) reason = NULL;
+        pid_t pid = pid_of(gate_channel_pidfd(source->gate));
 
         if (!check_namespaces(source, error))
                 return false;
-        cgroup = cgroup_find(pid_of(gate_channel_pidfd(source->gate)), source->slice, error);
+        cgroup = cgroup_find(pid, source->slice, error);
         if (!cgroup)
                 return false;
         cgroup_watch_memory(cgroup);
@@ -90,6 +91,8 @@ bool check_gate(const CheckSource *source, Cgroup **ret_cgroup, Readback *ret_re
                 g_propagate_error(error, g_steal_pointer(&reason));
                 return false;
         }
+        if (reason)
+                readback_add_stand_ins(source->limits, pid, ret_readback);
 
         *ret_cgroup = g_steal_pointer(&cgroup);
         return true;
@@ -121,6 +124,7 @@ static const struct {
         { 200, "it cannot enter its working directory" },
         { 203,
           "it cannot be executed there: a -p that hides files or a file system without exec may hide cordon's own gate" },
+        { 215, "it may use none of the CPUs of -p CPUAffinity" },
         { 216, "its group cannot be had from this manager" },
         { 217, "its user cannot be had from this manager" },
         { 226, "its namespaces cannot be set up: see the -p that ask for them" },
@@ -137,6 +141,12 @@ void check_explain_end(const UnitState *state, GError **error) {
                                     early_ends[i].words);
                         return;
                 }
+        if (snapshot->exec_main_code != CLD_EXITED && snapshot->exec_main_status == SIGSYS) {
+                g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_GATE,
+                            "the unit did not start (SIGSYS): -p SystemCallFilter forbids what "
+                            "starts the program");
+                return;
+        }
         g_set_error(
                 error, LAUNCHER_ERROR, LAUNCHER_ERROR_GATE,
                 "the gate ended before the program could be started (start job %s, unit result %s, %s %d)",

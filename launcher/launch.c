@@ -477,7 +477,8 @@ static void start(Launch *launch) {
         ComposeContext context = {
                 .gate_path = gate_path,
                 .owner = launch->owner,
-                .is_best_effort = launch->settings.is_best_effort,
+                .has_stand_ins = launch->settings.is_best_effort &&
+                                 readback_has_stand_ins(limits_of(launch)),
                 .gate_fd = gate_channel_child_end(launch->gate),
         };
         g_autoptr(PropertyList) slice = NULL;

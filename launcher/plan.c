@@ -82,7 +82,7 @@ static char *setting(const PropertyList *list, const Property *property) {
                 return time_setting(name, g_variant_get_uint64(property->value));
         if (g_str_has_prefix(name, "Limit"))
                 return rlimit_setting(list, property);
-        if (strcmp(name, "AllowedCPUs") == 0)
+        if (g_variant_is_of_type(property->value, G_VARIANT_TYPE_BYTESTRING))
                 return cpus_setting(property);
         return plain_setting(property);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "launcher/kernel/cpus.h"
 #include "launcher/kernel/error.h"
 
 static bool machine_has_swap(void) {
@@ -45,13 +46,13 @@ static Effective read_rlimit(const GateRlimit *now, uint64_t asked) {
 
 static Effective read_cpus(const LimitSet *limits, Cgroup *cgroup) {
         Effective result = { .effective = LIMIT_INFINITY };
-        g_autofree char *asked = cpu_list_format(&limits->cpus);
-        g_autofree char *now = cgroup_read_cpus(cgroup);
+        g_autofree char *text = cgroup_read_cpus(cgroup);
+        g_auto(CpuList) now = { 0 };
 
-        result.is_known = now != NULL;
-        result.is_enforced = now && strcmp(now, asked) == 0;
+        result.is_known = text && cpu_list_parse(text, &now);
+        result.is_enforced = result.is_known && cpu_list_is_within(&now, &limits->cpus);
         if (result.is_enforced)
-                result.effective = limits->value[LIMIT_CPUS];
+                result.effective = cpu_list_count(&now);
         return result;
 }
 
@@ -93,14 +94,28 @@ static char *controller_of(const LimitInfo *info) {
         return g_strndup(name, strcspn(name, "."));
 }
 
-static void complain(Limit limit, const Effective *now, GError **error) {
+/* What is there in place of what was set. */
+static char *holding_words(Limit limit, const Effective *now, Cgroup *cgroup) {
+        char *cpus = limit == LIMIT_CPUS ? cgroup_read_cpus(cgroup) : NULL;
+
+        if (cpus)
+                return cpus;
+        return now->effective == LIMIT_INFINITY ? g_strdup("no limit")
+                                                : limit_format(limit, now->effective);
+}
+
+static void complain(Limit limit, const Effective *now, Cgroup *cgroup, GError **error) {
         const LimitInfo *info = limit_info(limit);
         g_autofree char *controller = controller_of(info);
-        g_autofree char *holds = now->effective == LIMIT_INFINITY
-                                         ? g_strdup("no limit")
-                                         : limit_format(limit, now->effective);
+        g_autofree char *holds = holding_words(limit, now, cgroup);
 
-        if (now->is_known)
+        if (!now->is_known && !info->readback_name_v1 && cgroup_is_version_1(cgroup, controller))
+                g_set_error(
+                        error, LAUNCHER_ERROR, LAUNCHER_ERROR_UNENFORCEABLE,
+                        "--%s cannot be enforced here: the cgroup controller \"%s\" is one of version 1, "
+                        "where systemd keeps no such limit; version 2 is needed, or --best-effort",
+                        info->key, controller);
+        else if (now->is_known)
                 g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_UNENFORCEABLE,
                             "--%s is not in force: %s was set, but %s holds (%s)", info->key,
                             info->property, holds,
@@ -127,8 +142,24 @@ bool readback_check(const LimitSet *limits, Cgroup *cgroup, const GateHello *hel
                 if (now->is_enforced)
                         continue;
                 if (all)
-                        complain((Limit)i, now, error);
+                        complain((Limit)i, now, cgroup, error);
                 all = false;
         }
         return all;
+}
+
+bool readback_has_stand_ins(const LimitSet *limits) {
+        return limit_set_is_limited(limits, LIMIT_CPUS) && cpus_can_be_had(&limits->cpus);
+}
+
+void readback_add_stand_ins(const LimitSet *limits, pid_t pid, Readback *readback) {
+        g_auto(CpuList) now = { 0 };
+        Effective *cpus = &readback->limits[LIMIT_CPUS];
+
+        if (!limit_set_is_limited(limits, LIMIT_CPUS) || cpus->is_enforced ||
+            !cpus_read(pid, &now) || !cpu_list_is_within(&now, &limits->cpus))
+                return;
+        *cpus = (Effective){ .is_known = true,
+                             .is_stand_in = true,
+                             .effective = cpu_list_count(&now) };
 }

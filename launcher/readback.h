@@ -6,6 +6,7 @@
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "launcher/gate/protocol.h"
 #include "launcher/kernel/cgroup.h"
@@ -15,6 +16,7 @@ typedef struct {
         bool is_known; /* effective could be read */
         bool is_enforced;
         uint64_t effective; /* LIMIT_INFINITY: nothing holds */
+        bool is_stand_in;   /* what holds is the row's stand-in: until the program changes it */
 } Effective;
 
 typedef struct {
@@ -26,3 +28,7 @@ typedef struct {
  * ret_readback is filled either way, so that --best-effort can go on and report. */
 bool readback_check(const LimitSet *limits, Cgroup *cgroup, const GateHello *hello,
                     Readback *ret_readback, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* For --best-effort: could the stand-ins be set without failing the start? And then: do they hold for this process? */
+bool readback_has_stand_ins(const LimitSet *limits);
+void readback_add_stand_ins(const LimitSet *limits, pid_t pid, Readback *readback);

@@ -124,7 +124,8 @@ static void add_limit(cJSON *limits, const RecordSource *source, Limit limit) {
         add_number(entry, "requested", source->spec->limits.value[limit]);
         if (effective && effective->is_known && effective->effective != LIMIT_INFINITY)
                 add_number(entry, "effective", effective->effective);
-        add_string(entry, "by", info->property);
+        add_string(entry, "by",
+                   effective && effective->is_stand_in ? info->stand_in : info->property);
         if (effective)
                 cJSON_AddBoolToObject(entry, "enforced", effective->is_enforced);
         if (source->verdict->touched_known[limit])

@@ -182,6 +182,15 @@ static void set_limits(PropertyList *list, const LimitSet *set, bool is_slice) {
         }
 }
 
+static void set_stand_ins(PropertyList *unit, const LimitSet *set) {
+        for (int i = 0; i < _LIMIT_MAX; i++) {
+                const char *name = limit_info((Limit)i)->stand_in;
+
+                if (name && limit_set_is_limited(set, (Limit)i))
+                        set_bitmap(unit, name, &set->cpus);
+        }
+}
+
 static PropertyList *compose_slice(const Spec *spec, const ComposeContext *context) {
         g_autoptr(PropertyList) slice = property_list_new();
         g_autofree char *description = name_description_with_owner(spec->id, context->owner);
@@ -227,8 +236,8 @@ static PropertyList *compose_unit(const Spec *spec, const ComposeContext *contex
         if (spec->group)
                 property_list_set_string(unit, "Group", spec->group);
         set_limits(unit, &spec->limits, false);
-        if (context->is_best_effort && limit_set_is_limited(&spec->limits, LIMIT_CPUS))
-                set_bitmap(unit, "CPUAffinity", &spec->limits.cpus);
+        if (context->has_stand_ins)
+                set_stand_ins(unit, &spec->limits);
 
         for (size_t i = 0; spec->extra && i < property_list_length(spec->extra); i++) {
                 const Property *property = property_list_at(spec->extra, i);

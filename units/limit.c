@@ -136,6 +136,7 @@ static const LimitInfo limits[] = {
         [LIMIT_CPUS] = {
                 .key = "cpus", .unit = LIMIT_UNIT_CPU_LIST, .value_name = "LIST",
                 .carrier = LIMIT_ON_SLICE, .encoding = LIMIT_ENCODING_BITMAP, .property = "AllowedCPUs",
+                .stand_in = "CPUAffinity",
                 .min = 1, .max = CPUS_MAX,
                 .readback = LIMIT_READBACK_CGROUP, .readback_name = "cpuset.cpus.effective",
                 .help = "the CPUs it may run on: 0,2-3",
@@ -145,19 +146,16 @@ static const LimitInfo limits[] = {
                 .carrier = LIMIT_ON_US, .encoding = LIMIT_ENCODING_NONE,
                 .min = 0, .max = BYTES_MAX,
                 .default_when = LIMIT_DEFAULT_WHEN_CAPTURING, .default_value = MIB,
-                .help = "captured bytes of each stream (default 1M)",
+                .help = "bytes of each captured stream (default 1M)",
         },
 };
 
-/* The words of a refusal, by what the number counts. */
-static const struct {
-        const char *noun, *accepted;
-} unit_words[] = {
-        [LIMIT_UNIT_USEC] = { "a duration", "seconds, or numbers with ms, s, m (min), h, d such as 1m30s or 250ms" },
-        [LIMIT_UNIT_BYTES] = { "a size", "a number with B, K, M, G or T (1024-based)" },
-        [LIMIT_UNIT_COUNT] = { "a count", "a whole number" },
-        [LIMIT_UNIT_CPU_SHARE] = { "a CPU share", "percent of one CPU such as 150%, or CPUs such as 1.5" },
-        [LIMIT_UNIT_CPU_LIST] = { "a CPU list", "CPU numbers and ranges such as 0,2-3" },
+static const LimitUnitInfo units[] = {
+        [LIMIT_UNIT_USEC] = { "a duration", "seconds, or numbers with ms, s, m (min), h, d such as 1m30s or 250ms", NULL },
+        [LIMIT_UNIT_BYTES] = { "a size", "a number with B, K, M, G or T (1024-based)", "256M, 1.5G; bare: bytes" },
+        [LIMIT_UNIT_COUNT] = { "a count", "a whole number", NULL },
+        [LIMIT_UNIT_CPU_SHARE] = { "a CPU share", "percent of one CPU such as 150%, or CPUs such as 1.5", NULL },
+        [LIMIT_UNIT_CPU_LIST] = { "a CPU list", "CPU numbers and ranges such as 0,2-3", NULL },
 };
 /* clang-format on */
 
@@ -166,6 +164,11 @@ G_STATIC_ASSERT(G_N_ELEMENTS(limits) == _LIMIT_MAX);
 const LimitInfo *limit_info(Limit limit) {
         g_assert((unsigned)limit < _LIMIT_MAX);
         return &limits[limit];
+}
+
+const LimitUnitInfo *limit_unit_info(LimitUnit unit) {
+        g_assert((unsigned)unit < G_N_ELEMENTS(units));
+        return &units[unit];
 }
 
 bool limit_from_key(const char *key, Limit *ret_limit) {
@@ -183,7 +186,7 @@ static bool fail_malformed(Limit limit, const char *text, GError **error) {
 
         g_set_error(error, UNITS_ERROR, UNITS_ERROR_BAD_VALUE,
                     "--%s: \"%s\" is not %s; accepted: %s, or infinity", limits[limit].key, shown,
-                    unit_words[limits[limit].unit].noun, unit_words[limits[limit].unit].accepted);
+                    units[limits[limit].unit].noun, units[limits[limit].unit].accepted);
         return false;
 }
 
@@ -380,6 +383,32 @@ void limit_set_clear(LimitSet *set) {
         *set = (LimitSet){ 0 };
 }
 
+bool cpu_list_parse(const char *text, CpuList *ret_cpus) {
+        uint64_t count = 0;
+
+        return parse_cpu_list(text, &ret_cpus->bytes, &ret_cpus->size, &count) == PARSE_OK;
+}
+
 char *cpu_list_format(const CpuList *cpus) {
         return format_cpu_list(cpus->bytes, cpus->size);
+}
+
+uint64_t cpu_list_count(const CpuList *cpus) {
+        uint64_t count = 0;
+
+        for (size_t i = 0; i < cpus->size; i++)
+                count += (uint64_t)__builtin_popcount(cpus->bytes[i]);
+        return count;
+}
+
+bool cpu_list_is_within(const CpuList *cpus, const CpuList *others) {
+        for (size_t i = 0; i < cpus->size; i++)
+                if (cpus->bytes[i] & ~(i < others->size ? others->bytes[i] : 0))
+                        return false;
+        return cpu_list_count(cpus) > 0;
+}
+
+void cpu_list_clear(CpuList *cpus) {
+        g_free(cpus->bytes);
+        *cpus = (CpuList){ 0 };
 }

@@ -37,6 +37,13 @@ typedef enum {
         LIMIT_UNIT_CPU_LIST,
 } LimitUnit;
 
+/* The words for it. */
+typedef struct {
+        const char *noun;     /* "a size" */
+        const char *accepted; /* the grammar */
+        const char *example;  /* for help; NULL: the grammar has them */
+} LimitUnitInfo;
+
 /* Who keeps it. */
 typedef enum {
         LIMIT_ON_SLICE, /* a cgroup limit of the whole tree */
@@ -77,8 +84,10 @@ typedef struct {
         LimitCarrier carrier;
         LimitEncoding encoding;
         const char *property; /* "MemoryHigh"; NULL: none; rlimits by name without "Soft" */
-        uint64_t min;         /* smallest value accepted, inclusive */
-        uint64_t max;         /* largest value accepted, inclusive */
+        const char *
+                stand_in; /* what --best-effort sets on the unit besides; the program can undo it */
+        uint64_t min;     /* smallest value accepted, inclusive */
+        uint64_t max;     /* largest value accepted, inclusive */
         LimitDefault default_when;
         uint64_t default_value;
         LimitReadback readback;
@@ -105,6 +114,7 @@ typedef struct {
 } LimitSet;
 
 const LimitInfo *limit_info(Limit limit);
+const LimitUnitInfo *limit_unit_info(LimitUnit unit);
 bool limit_from_key(const char *key, Limit *ret_limit);
 
 /* Parses a value as it stands on the command line ("256M", "1m30s", "150%", "0,2-3", "infinity") and puts it into the
@@ -127,6 +137,13 @@ char *limit_format(Limit limit, uint64_t value); /* "256M", "30s": parses back t
 char *limit_set_format(const LimitSet *set, Limit limit); /* … the CPU list included */
 void limit_set_copy(const LimitSet *from, LimitSet *to);  /* what was in "to" is let go */
 void limit_set_clear(LimitSet *set);
+
+bool cpu_list_parse(const char *text, CpuList *ret_cpus) G_GNUC_WARN_UNUSED_RESULT;
 char *cpu_list_format(const CpuList *cpus); /* "0,2-3" */
+uint64_t cpu_list_count(const CpuList *cpus);
+bool cpu_list_is_within(const CpuList *cpus, const CpuList *others); /* and is not empty */
+void cpu_list_clear(CpuList *cpus);
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(CpuList, cpu_list_clear)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LimitSet, limit_set_clear)

@@ -331,6 +331,12 @@ bool cgroup_read_effective(Cgroup *cgroup, Limit limit, uint64_t *ret_value) {
         return minimum_upwards(cgroup->paths[legacy], cgroup->roots[legacy], slash + 1, ret_value);
 }
 
+bool cgroup_is_version_1(const Cgroup *cgroup, const char *controller) {
+        Hierarchy hierarchy = hierarchy_named(controller, strlen(controller));
+
+        return hierarchy != HIERARCHY_UNIFIED && cgroup->roots[hierarchy];
+}
+
 char *cgroup_read_cpus(Cgroup *cgroup) {
         char *list = read_file(cgroup->dirs[HIERARCHY_UNIFIED], "cpuset.cpus.effective");
 

@@ -40,5 +40,8 @@ void cgroup_kill(Cgroup *cgroup);
 /* What holds: the smallest value of a limit's file over the slice and everything above it. False: no such file. */
 bool cgroup_read_effective(Cgroup *cgroup, Limit limit, uint64_t *ret_value);
 
+/* Is this controller ("memory") one of version 1 here? */
+bool cgroup_is_version_1(const Cgroup *cgroup, const char *controller);
+
 /* The CPUs it may use, as a list ("0,2-3"). NULL: no cpuset controller here. */
 char *cgroup_read_cpus(Cgroup *cgroup);

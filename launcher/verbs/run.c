@@ -358,7 +358,8 @@ static void refuse(Run *run, const GError *error) {
 static int print_plan(const Run *run) {
         ComposeContext context = { .gate_path = "cordon-gate",
                                    .owner = "0:0:0",
-                                   .is_best_effort = run->options.is_best_effort,
+                                   .has_stand_ins = run->options.is_best_effort &&
+                                                    readback_has_stand_ins(&run->spec->limits),
                                    .gate_fd = STDIN_FILENO };
         PlanWorld world = { .directory = run->options.directory,
                             .variables = run->options.variables };

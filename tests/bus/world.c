@@ -225,6 +225,10 @@ bool cgroup_read_effective(Cgroup *cgroup, Limit limit, uint64_t *ret_value) {
         return false;
 }
 
+bool cgroup_is_version_1(const Cgroup *cgroup, const char *controller) {
+        return false;
+}
+
 char *cgroup_read_cpus(Cgroup *cgroup) {
         return NULL;
 }

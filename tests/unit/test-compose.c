@@ -147,6 +147,31 @@ static void test_types(void) {
         cmp_ok(g_array_index(unit->fds, int, 0), "==", 5, "the gate's descriptor is handed on");
 }
 
+/* Only where it was asked for: without --best-effort it would be a limit of another kind than was promised. */
+static void test_stand_ins(void) {
+        ComposeContext with = context;
+        g_autoptr(Spec) spec = sample();
+        g_autoptr(PropertyList) slice = NULL;
+        g_autoptr(PropertyList) unit = NULL;
+        g_autoptr(PropertyList) none = NULL;
+        g_autoptr(PropertyList) bare = NULL;
+        g_autofree char *text = NULL;
+
+        with.has_stand_ins = true;
+        compose(spec, &with, &slice, &unit);
+        ok(!property_list_find(unit, "CPUAffinity"), "without a limit there is no stand-in");
+        g_clear_pointer(&slice, property_list_free);
+        g_clear_pointer(&unit, property_list_free);
+
+        ok(limit_set_parse(&spec->limits, LIMIT_CPUS, "0,9", NULL), "a limit is set");
+        compose(spec, &with, &slice, &unit);
+        text = property_list_to_text(unit);
+        ok(strstr(text, "\nCPUAffinity=[0x01, 0x02]\n"), "the stand-in is on the unit: %s", text);
+        ok(property_list_find(slice, "AllowedCPUs"), "and the limit is on the slice all the same");
+        compose(spec, &context, &none, &bare);
+        ok(!property_list_find(bare, "CPUAffinity"), "nobody asked for stand-ins: there are none");
+}
+
 static void test_user_and_extra(void) {
         g_autoptr(Spec) spec = sample();
         g_autofree char *slice = NULL, *unit = NULL;
@@ -249,6 +274,7 @@ int main(void) {
         test_golden();
         test_limits();
         test_types();
+        test_stand_ins();
         test_user_and_extra();
         test_description();
         test_extras();

@@ -322,8 +322,52 @@ static void test_cpus(void) {
            "infinity has no list");
 }
 
+static void test_cpu_lists(void) {
+        static const struct {
+                const char *inner, *outer;
+                uint64_t count; /* of the inner one */
+                bool is_within;
+        } lists[] = {
+                { "0", "0", 1, true },         { "0", "0-1", 1, true },
+                { "0-1", "0", 2, false },      { "1", "0", 1, false },
+                { "0,2-3,9", "0-9", 4, true }, { "0,9", "0-7", 2, false },
+                { "8191", "0-8191", 1, true },
+        };
+        static const CpuList none = { 0 };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(lists); i++) {
+                g_auto(CpuList) inner = { 0 };
+                g_auto(CpuList) outer = { 0 };
+
+                ok(cpu_list_parse(lists[i].inner, &inner) && cpu_list_parse(lists[i].outer, &outer),
+                   "%s and %s are lists", lists[i].inner, lists[i].outer);
+                cmp_ok(cpu_list_count(&inner), "==", lists[i].count, "CPUs in %s", lists[i].inner);
+                cmp_ok(cpu_list_is_within(&inner, &outer), "==", lists[i].is_within,
+                       "is %s within %s", lists[i].inner, lists[i].outer);
+                ok(!cpu_list_is_within(&none, &outer), "no CPU is within nothing");
+        }
+}
+
+/* Help shows both in one line behind the value's name. */
+static void test_units(void) {
+        for (int i = 0; i < _LIMIT_MAX; i++) {
+                const LimitInfo *info = limit_info((Limit)i);
+                const LimitUnitInfo *unit = limit_unit_info(info->unit);
+                size_t length = strlen(unit->accepted) + strlen(unit->example ?: "");
+
+                ok(length > 0 && length < 70, "%s has a grammar of one line", info->key);
+                for (int j = 0; j < i; j++)
+                        if (limit_info((Limit)j)->unit == info->unit)
+                                is(limit_info((Limit)j)->value_name, info->value_name,
+                                   "%s names its value as %s does", info->key,
+                                   limit_info((Limit)j)->key);
+        }
+}
+
 int main(void) {
         plan(NO_PLAN);
+        test_cpu_lists();
+        test_units();
         for (int i = 0; i < _LIMIT_MAX; i++) {
                 test_row((Limit)i);
                 test_bounds((Limit)i);
