@@ -167,8 +167,10 @@ static bool take_limit(Options *options, const char *name, const JsonValue *valu
                 return false;
         else
                 taken = limit_set_parse(&options->limits, limit, value->text, &refused);
-        if (taken)
+        if (taken) {
+                g_hash_table_add(options->of_job, (char *)limit_info(limit)->key);
                 return true;
+        }
         if (g_error_matches(refused, LAUNCHER_ERROR, LAUNCHER_ERROR_JOB)) {
                 g_propagate_error(error, g_steal_pointer(&refused));
                 return false;
@@ -198,7 +200,10 @@ static bool give(Options *options, const OptionInfo *info, const char *value, co
                  GError **error) {
         g_autoptr(GError) refused = NULL;
 
-        return info->take(options, value, &refused) || rename_error(path, refused, error);
+        if (!info->take(options, value, &refused))
+                return rename_error(path, refused, error);
+        g_hash_table_add(options->of_job, (char *)info->name);
+        return true;
 }
 
 static bool take_repeatable(Options *options, const OptionInfo *info, const JsonValue *value,

@@ -2,6 +2,7 @@
 
 /* cordon: picks the verb. */
 
+#include <errno.h>
 #include <fcntl.h>
 #include <glib.h>
 #include <stdio.h>
@@ -9,7 +10,9 @@
 #include <unistd.h>
 
 #include "config.h"
+#include "launcher/options.h"
 #include "launcher/verbs/verbs.h"
+#include "units/nearest.h"
 
 #define STATUS_FAILURE 125
 
@@ -29,7 +32,10 @@ static int print_help(void) {
                 if (verbs[i].usage)
                         printf("  cordon %-36s %s\n", verbs[i].usage, verbs[i].help);
         printf("  cordon %-36s %s\n", "--version", "print the version");
-        printf("\nEvery verb answers --help.\n");
+        printf("  cordon %-36s %s\n", "--help", "this text");
+        printf("\nFor example:\n"
+               "    cordon run --memory 64M --timeout 10s -- python3 -c 'x=bytearray(200<<20)'\n");
+        printf("\nEvery verb answers --help. The manual: cordon(1).\n");
         return 0;
 }
 
@@ -53,26 +59,51 @@ static void keep_stream_numbers(void) {
                 (void)close(fd);
 }
 
+/* What was asked for is said, or it failed. */
+static int finish(int status) {
+        if (status != 0 || (fflush(stdout) == 0 && !ferror(stdout)))
+                return status;
+        fprintf(stderr, "cordon: cannot write to standard output: %s\n", g_strerror(errno));
+        return STATUS_FAILURE;
+}
+
+static int refuse(const char *word) {
+        Nearest nearest = nearest_to(word);
+
+        for (size_t i = 0; i < G_N_ELEMENTS(verbs); i++)
+                if (verbs[i].usage)
+                        nearest_offer(&nearest, verbs[i].name);
+        nearest_offer(&nearest, "--help");
+        nearest_offer(&nearest, "--version");
+        if (option_of_word(word))
+                fprintf(stderr, "cordon: \"%s\" stands behind the verb: cordon run %s", word, word);
+        else
+                fprintf(stderr, "cordon: unknown %s \"%s\"", word[0] == '-' ? "option" : "verb",
+                        word);
+        if (nearest.best)
+                fprintf(stderr, " (did you mean %s?)", nearest.best);
+        fprintf(stderr, "; see cordon --help\n");
+        return STATUS_FAILURE;
+}
+
 int main(int argc, char *argv[]) {
         const char *word = argc > 1 ? argv[1] : "";
 
         keep_stream_numbers();
         if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
-                return print_help();
+                return finish(print_help());
         if (strcmp(word, "--version") == 0) {
                 printf("cordon %s\n", CORDON_VERSION);
-                return 0;
+                return finish(0);
         }
         if (strcmp(word, "--list-verbs") == 0)
-                return list_verbs();
+                return finish(list_verbs());
         for (size_t i = 0; i < G_N_ELEMENTS(verbs); i++)
                 if (strcmp(word, verbs[i].name) == 0)
-                        return verbs[i].run(argv + 2);
+                        return finish(verbs[i].run(argv + 2));
 
         if (argc > 1)
-                fprintf(stderr, "cordon: unknown %s \"%s\"; see cordon --help\n",
-                        word[0] == '-' ? "option" : "verb", word);
-        else
-                fprintf(stderr, "cordon: no verb given; see cordon --help\n");
+                return refuse(word);
+        fprintf(stderr, "cordon: no verb given; see cordon --help\n");
         return STATUS_FAILURE;
 }

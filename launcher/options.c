@@ -12,19 +12,23 @@
 #include "units/error.h"
 #include "units/extra.h"
 #include "units/name.h"
+#include "units/nearest.h"
 #include "units/text.h"
 
-static bool usage_error(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static bool fail(LauncherError code, GError **error, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
-static bool usage_error(GError **error, const char *format, ...) {
+static bool fail(LauncherError code, GError **error, const char *format, ...) {
         va_list arguments;
 
         va_start(arguments, format);
         g_autofree char *message = g_strdup_vprintf(format, arguments);
         va_end(arguments);
-        g_set_error_literal(error, LAUNCHER_ERROR, LAUNCHER_ERROR_USAGE, message);
+        g_set_error_literal(error, LAUNCHER_ERROR, (int)code, message);
         return false;
 }
+
+#define usage_error(...) fail(LAUNCHER_ERROR_USAGE, __VA_ARGS__)
+#define value_error(...) fail(LAUNCHER_ERROR_BAD_VALUE, __VA_ARGS__)
 
 /* The takers */
 
@@ -59,7 +63,7 @@ static bool take_label(Options *options, const char *value, GError **error) {
         const char *equals = strchr(value, '=');
 
         if (!equals || equals == value || !g_utf8_validate(value, -1, NULL))
-                return usage_error(error, "--label: \"%s\" is not KEY=VALUE", value);
+                return value_error(error, "--label: \"%s\" is not KEY=VALUE", value);
         g_hash_table_replace(options->labels, g_strndup(value, (gsize)(equals - value)),
                              g_strdup(equals + 1));
         return true;
@@ -67,7 +71,7 @@ static bool take_label(Options *options, const char *value, GError **error) {
 
 static bool take_variable(Options *options, const char *value, GError **error) {
         if (value[0] == '\0' || value[0] == '=')
-                return usage_error(error, "-E: \"%s\" is not NAME or NAME=VALUE", value);
+                return value_error(error, "-E: \"%s\" is not NAME or NAME=VALUE", value);
         g_ptr_array_add(options->variables, g_strdup(value));
         return true;
 }
@@ -79,7 +83,7 @@ static bool take_clean_environment(Options *options, const char *value, GError *
 
 static bool take_directory(Options *options, const char *value, GError **error) {
         if (value[0] == '\0')
-                return usage_error(error, "-C: a directory is needed");
+                return value_error(error, "-C: a directory is needed");
         text_replace(&options->directory, value);
         return true;
 }
@@ -96,7 +100,7 @@ static bool take_gid(Options *options, const char *value, GError **error) {
 
 static bool take_stdin(Options *options, const char *value, GError **error) {
         if (value[0] == '\0')
-                return usage_error(error, "--stdin: a file or \"null\" is needed");
+                return value_error(error, "--stdin: a file or \"null\" is needed");
         text_replace(&options->input, value);
         return true;
 }
@@ -107,7 +111,9 @@ static bool take_property(Options *options, const char *value, GError **error) {
 
 static bool take_job(Options *options, const char *value, GError **error) {
         if (value[0] == '\0')
-                return usage_error(error, "--job: a file or \"-\" is needed");
+                return value_error(error, "--job: a file or \"-\" is needed");
+        if (options->job)
+                return usage_error(error, "--job is given twice: one run has one job");
         text_replace(&options->job, value);
         return true;
 }
@@ -121,13 +127,13 @@ static bool take_on_output(Options *options, const char *value, GError **error) 
         options->is_kill_on_output = strcmp(value, "kill") == 0;
         if (options->is_kill_on_output || strcmp(value, "truncate") == 0)
                 return true;
-        return usage_error(error, "--on-output: \"%s\" is not accepted; accepted: truncate, kill",
+        return value_error(error, "--on-output: \"%s\" is not accepted; accepted: truncate, kill",
                            value);
 }
 
 static bool take_record(Options *options, const char *value, GError **error) {
         if (value[0] == '\0')
-                return usage_error(error, "--record: a file, \"-\" or \"fd:N\" is needed");
+                return value_error(error, "--record: a file, \"-\" or \"fd:N\" is needed");
         text_replace(&options->record, value);
         return true;
 }
@@ -157,11 +163,13 @@ static bool take_dry_run(Options *options, const char *value, GError **error) {
 
 static bool take_quiet(Options *options, const char *value, GError **error) {
         options->is_quiet = true;
+        options->is_verbose = false;
         return true;
 }
 
 static bool take_verbose(Options *options, const char *value, GError **error) {
         options->is_verbose = true;
+        options->is_quiet = false;
         return true;
 }
 
@@ -213,6 +221,7 @@ void options_init(Options *options) {
                 .labels = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
                 .variables = g_ptr_array_new_with_free_func(g_free),
                 .extra = property_list_new(),
+                .of_job = g_hash_table_new(g_str_hash, g_str_equal),
         };
 }
 
@@ -229,6 +238,7 @@ void options_clear(Options *options) {
         g_free(options->job);
         g_strfreev(options->job_command);
         g_clear_pointer(&options->extra, property_list_free);
+        g_clear_pointer(&options->of_job, g_hash_table_unref);
 }
 
 static const OptionInfo *find_long(const char *name, size_t length) {
@@ -262,11 +272,24 @@ static bool take(Options *options, const OptionInfo *info, const char *shown, co
                  char ***argv, GError **error) {
         const char *value = NULL;
 
+        g_hash_table_remove(options->of_job, info->name);
         if (!info->value_name && attached)
                 return usage_error(error, "%s takes no value", shown);
         if (info->value_name && !value_of(shown, attached, argv, &value, error))
                 return false;
         return info->take(options, value, error);
+}
+
+/* "-timeout" is a --timeout that lacks a dash. */
+static bool unknown_option(const char *shown, const char *word, GError **error) {
+        Nearest nearest = nearest_to(word);
+
+        for (size_t i = 0; option_at(i); i++)
+                nearest_offer(&nearest, option_at(i)->name);
+        if (nearest.best)
+                return usage_error(error, "unknown option %s (did you mean --%s?)", shown,
+                                   nearest.best);
+        return usage_error(error, "unknown option %s", shown);
 }
 
 static bool parse_long(Options *options, char ***argv, GError **error) {
@@ -280,7 +303,8 @@ static bool parse_long(Options *options, char ***argv, GError **error) {
         if (info)
                 return take(options, info, shown, attached, argv, error);
         if (!limit_from_key(shown + 2, &limit))
-                return usage_error(error, "unknown option %s", shown);
+                return unknown_option(length > 0 ? shown : **argv, shown + 2, error);
+        g_hash_table_remove(options->of_job, limit_info(limit)->key);
         return value_of(shown, attached, argv, &value, error) &&
                limit_set_parse(&options->limits, limit, value, error);
 }
@@ -291,7 +315,7 @@ static bool parse_letters(Options *options, char ***argv, GError **error) {
                 char shown[] = { '-', *p, '\0' };
 
                 if (!info)
-                        return usage_error(error, "unknown option %s", shown);
+                        return unknown_option(shown, **argv + 1, error);
                 if (info->value_name)
                         return take(options, info, shown, p[1] ? p + 1 : NULL, argv, error);
                 if (!take(options, info, shown, NULL, argv, error))
@@ -321,6 +345,41 @@ bool options_parse(Options *options, char **argv, GError **error) {
                 return true;
         g_propagate_error(error, g_steal_pointer(&first));
         return false;
+}
+
+char *options_said_as(const Options *options, const char *name) {
+        Limit limit;
+
+        if (!g_hash_table_contains(options->of_job, name))
+                return g_strconcat("--", name, NULL);
+        return g_strconcat(limit_from_key(name, &limit) ? "$.limits." : "$.", name, NULL);
+}
+
+const char *option_of_word(const char *word) {
+        size_t length = strcspn(word, ":= ");
+        const OptionInfo *info = NULL;
+        g_autofree char *name = NULL;
+        Limit limit;
+
+        if (length == 2 && word[0] == '-')
+                info = find_letter(word[1]);
+        else if (length > 2 && g_str_has_prefix(word, "--"))
+                info = find_long(word + 2, length - 2);
+        if (info || length <= 2)
+                return info ? info->name : NULL;
+        name = g_strndup(word + 2, length - 2);
+        return limit_from_key(name, &limit) ? limit_info(limit)->key : NULL;
+}
+
+char *options_say(const Options *options, const char *message) {
+        const char *name = option_of_word(message);
+
+        if (!name || !g_hash_table_contains(options->of_job, name))
+                return g_strdup(message);
+
+        g_autofree char *path = options_said_as(options, name);
+
+        return g_strconcat("--job: ", path, message + strcspn(message, ": "), NULL);
 }
 
 static void print_row(FILE *stream, const OptionInfo *info) {
@@ -354,8 +413,7 @@ const OptionInfo *option_at(size_t index) {
         return &of_limits[index];
 }
 
-void options_print_help(FILE *stream, const char *usage) {
-        fprintf(stream, "%s", usage);
+void options_print(FILE *stream) {
         for (int group = 0; group < _OPTION_GROUP_MAX; group++) {
                 fprintf(stream, "\n%s:\n", group_titles[group]);
                 for (size_t i = 0; option_at(i); i++)

@@ -35,7 +35,9 @@ typedef struct {
         char *job;           /* --job: a path or "-" */
         char **job_command;  /* of the job; NULL: none */
         PropertyList *extra; /* of -p; never NULL */
-        char **command;      /* points into argv, or is the job's; NULL-terminated; may be empty */
+        GHashTable *
+                of_job; /* names of options and limits that the job has, and not the command line */
+        char **command; /* points into argv, or is the job's; NULL-terminated; may be empty */
 } Options;
 
 typedef enum {
@@ -69,7 +71,16 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Options, options_clear)
  * for; the error is the first one. */
 bool options_parse(Options *options, char **argv, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-void options_print_help(FILE *stream, const char *usage);
+/* The name of the option that a text begins with ("--memory=1G", "-C: …"); NULL: none. */
+const char *option_of_word(const char *word);
+
+/* What the giver calls an option or limit: "--stdin", or "$.stdin" where the job has it. And a message that begins with
+ * an option, as the giver calls it. */
+char *options_said_as(const Options *options, const char *name);
+char *options_say(const Options *options, const char *message);
+
+/* For help: by groups. */
+void options_print(FILE *stream);
 
 /* Walks the table: rows of options first, then one made of each limit. NULL ends it. */
 const OptionInfo *option_at(size_t index);

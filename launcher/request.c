@@ -11,6 +11,9 @@
 #include "launcher/kernel/account.h"
 #include "launcher/kernel/caller.h"
 #include "units/name.h"
+#include "units/text.h"
+
+#define NAME_SHOWN 40
 
 static char *made_up_id(void) {
         uint64_t random = 0;
@@ -42,6 +45,21 @@ static char **make_environment(const Options *options, char *const *callers) {
                         environment = g_environ_setenv(environment, name, value, TRUE);
         }
         return environment;
+}
+
+char *request_lost_variables(const Options *options, const Spec *spec, char *const *callers) {
+        g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+
+        for (; !options->is_clean_environment && *callers; callers++) {
+                g_autofree char *name = variable_name(*callers);
+
+                if (!g_environ_getenv(spec->environment, name) && strchr(*callers, '='))
+                        g_ptr_array_add(names, text_printable(name, NAME_SHOWN));
+        }
+        if (names->len == 0)
+                return NULL;
+        g_ptr_array_add(names, NULL);
+        return g_strjoinv(", ", (char **)names->pdata);
 }
 
 Spec *request_spec(const Options *options, char *const *environment) {

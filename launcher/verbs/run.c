@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "help.h"
 #include "launcher/deadline.h"
 #include "launcher/detach.h"
 #include "launcher/job.h"
@@ -26,8 +27,6 @@
 #include "verbs.h"
 
 #define STATUS_FAILURE 125
-#define USAGE \
-        "Usage: cordon run [OPTIONS] [--] COMMAND [ARG...]\n\nRuns COMMAND under limits and ends with its exit status.\n"
 
 extern char **environ;
 
@@ -42,6 +41,7 @@ typedef struct {
         Facts refused; /* when there is no launch to ask */
         int input_fd;
         Sink sink;
+        bool is_beginning_told;
         int tell_fd; /* of a detached launcher, until its caller is gone; −1 */
 } Run;
 
@@ -128,7 +128,8 @@ static bool prepare(Run *run, char **argv, GError **error) {
         }
         if (!check_output(&run->options, error))
                 return false;
-        if (run->options.is_detach && run->options.record && is_descriptor(run->options.record)) {
+        if (run->options.is_detach && !run->options.is_dry_run && run->options.record &&
+            is_descriptor(run->options.record)) {
                 g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_USAGE,
                             "--detach: a record can only go to a file, not to %s",
                             run->options.record);
@@ -146,7 +147,6 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
         return 0;
 }
 
-/* A signal that the caller had ignored (nohup) stays ignored. */
 /* The caller's limits are for the program, which gets them from the gate; we and what we start for it need our own. */
 static void lift_own_limits(void) {
         static const int resources[] = { RLIMIT_FSIZE, RLIMIT_NOFILE, RLIMIT_DATA, RLIMIT_AS };
@@ -160,6 +160,7 @@ static void lift_own_limits(void) {
                 }
 }
 
+/* A signal that the caller had ignored (nohup) stays ignored. */
 static bool watch_signals(Run *run) {
         static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
 
@@ -177,6 +178,33 @@ static bool watch_signals(Run *run) {
         return signal(SIGPIPE, SIG_IGN) != SIG_ERR;
 }
 
+/* -v: who runs it, and what of the caller's world it could not have. Told once: when it runs, else when it ends. */
+static void print_beginning(Run *run) {
+        const char *version = run->launch ? launch_unit_state(run->launch)->manager_version : NULL;
+        uint32_t unapplied = run->launch ? launch_unapplied(run->launch) : 0;
+        g_autofree char *variables = NULL;
+        const Shortfall *shortfall;
+
+        if (run->is_beginning_told || !run->door)
+                return;
+        run->is_beginning_told = true;
+        fprintf(stderr, "cordon: %s: %s manager, systemd %s\n", run->spec->id,
+                manager_kind_word(run->door->kind), version ?: "unknown");
+        for (size_t i = 0; (shortfall = shortfall_at(i)); i++)
+                if (unapplied & shortfall->bit)
+                        fprintf(stderr, "cordon: not passed on: %s\n", shortfall->words);
+        variables = request_lost_variables(&run->options, run->spec, environ);
+        if (variables)
+                fprintf(stderr, "cordon: not passed on: %s, which describe the caller's own unit\n",
+                        variables);
+}
+
+static void print_evidence(const Verdict *verdict) {
+        for (guint i = 0; i < verdict->evidence->len; i++)
+                fprintf(stderr, "cordon: evidence: %s\n",
+                        (const char *)g_ptr_array_index(verdict->evidence, i));
+}
+
 static void on_over(void *userdata) {
         Run *run = userdata;
 
@@ -187,6 +215,8 @@ static void on_over(void *userdata) {
 static void on_started(void *userdata) {
         Run *run = userdata;
 
+        if (run->options.is_verbose)
+                print_beginning(run);
         detach_tell(&run->tell_fd, 0, run->spec->id);
 }
 
@@ -249,23 +279,6 @@ static bool launch(Run *run, GError **error) {
         return false;
 }
 
-/* What was lost of the caller's world; without -v only what lets the program do more than its caller may. */
-static void print_shortfalls(const RecordSource *source, bool is_verbose) {
-        const Shortfall *shortfall;
-
-        for (size_t i = 0; (shortfall = shortfall_at(i)); i++)
-                if ((source->unapplied & shortfall->bit) && (is_verbose || shortfall->is_told))
-                        fprintf(stderr, "cordon: not passed on: %s\n", shortfall->words);
-}
-
-static void print_details(const RecordSource *source) {
-        fprintf(stderr, "cordon: %s: %s manager, systemd %s\n", source->spec->id,
-                source->manager ?: "no", source->manager_version ?: "unknown");
-        for (guint i = 0; i < source->verdict->evidence->len; i++)
-                fprintf(stderr, "cordon: evidence: %s\n",
-                        (const char *)g_ptr_array_index(source->verdict->evidence, i));
-}
-
 static bool write_record(Run *run, const RecordSource *source) {
         g_autofree char *text = NULL;
         g_autoptr(GError) error = NULL;
@@ -288,17 +301,54 @@ static void tell_end(Run *run, int status, const char *words) {
         detach_tell(&run->tell_fd, status, text);
 }
 
-/* --best-effort: what could not be kept is said, record or not. */
-static void print_unenforced(const Run *run, const Readback *readback) {
-        const LimitSet *limits = &run->spec->limits;
-        g_autoptr(GString) names = g_string_new(NULL);
+/* --best-effort: what could not be kept is said, record or not. NULL: nothing. */
+static char *unenforced_words(const Run *run) {
+        const Readback *readback = run->launch ? launch_readback(run->launch) : NULL;
+        g_autoptr(GString) words = g_string_new(NULL);
 
-        for (int i = 0; readback->is_read && i < _LIMIT_MAX; i++)
-                if (limit_set_is_limited(limits, (Limit)i) && !readback->limits[i].is_enforced)
-                        g_string_append_printf(names, "%s--%s", names->len ? ", " : "",
-                                               limit_info((Limit)i)->key);
-        if (names->len > 0)
-                fprintf(stderr, "cordon: not enforced: %s\n", names->str);
+        for (int i = 0; readback && readback->is_read && i < _LIMIT_MAX; i++) {
+                const LimitInfo *info = limit_info((Limit)i);
+                g_autofree char *name = NULL;
+
+                if (!limit_set_is_limited(&run->spec->limits, (Limit)i) ||
+                    readback->limits[i].is_enforced)
+                        continue;
+                name = options_said_as(&run->options, info->key);
+                g_string_append_printf(words, "%s%s", words->len > 0 ? ", " : "", name);
+                if (readback->limits[i].is_stand_in)
+                        g_string_append_printf(words, " (%s, which the program can change)",
+                                               info->stand_in);
+        }
+        return words->len > 0 ? g_string_free(g_steal_pointer(&words), FALSE) : NULL;
+}
+
+static void append_part(GString *line, const char *before, const char *part) {
+        if (part)
+                g_string_append_printf(line, "%s%s%s", line->len > 0 ? "; " : "cordon: ", before,
+                                       part);
+}
+
+/* The one line. What was lost of the caller's world is in it where the program may now do more than its caller; -v has told
+ * all of it. */
+static void print_words(const Run *run, const char *words, uint32_t unapplied) {
+        g_autofree char *unenforced = run->options.is_best_effort ? unenforced_words(run) : NULL;
+        g_autoptr(GString) line = g_string_new(NULL);
+        const Shortfall *shortfall;
+
+        append_part(line, "", words);
+        append_part(line, "not enforced: ", unenforced);
+        for (size_t i = 0; !run->options.is_verbose && (shortfall = shortfall_at(i)); i++)
+                if ((unapplied & shortfall->bit) && shortfall->is_told)
+                        append_part(line, "not passed on: ", shortfall->words);
+        if (line->len > 0)
+                fprintf(stderr, "%s\n", line->str);
+}
+
+/* Whoever is below us knows options alone. */
+static void say_to_giver(const Run *run, char **message) {
+        g_autofree char *said = options_say(&run->options, *message);
+
+        text_replace(message, said);
 }
 
 static int report(Run *run) {
@@ -307,13 +357,13 @@ static int report(Run *run) {
         RecordSource source = { .spec = run->spec, .facts = facts, .verdict = &verdict };
 
         cause_decide(facts, run->spec->command[0], &verdict);
+        if (verdict.outcome == OUTCOME_REFUSED)
+                say_to_giver(run, &verdict.message);
         if (run->door)
                 source.manager = manager_kind_word(run->door->kind);
         if (run->launch) {
                 source.readback = launch_readback(run->launch);
                 source.unapplied = launch_unapplied(run->launch);
-                if (run->options.is_best_effort && !run->options.is_quiet)
-                        print_unenforced(run, source.readback);
                 source.output = launch_capture(run->launch, STDOUT_FILENO);
                 source.errors = launch_capture(run->launch, STDERR_FILENO);
                 source.manager_version = launch_unit_state(run->launch)->manager_version;
@@ -322,14 +372,14 @@ static int report(Run *run) {
 
         g_autofree char *words = verdict_words(&verdict, facts);
 
+        if (run->options.is_verbose)
+                print_beginning(run);
         if (run->tell_fd >= 0)
                 tell_end(run, verdict_exit_status(&verdict, facts), words);
-        else if (words && !run->options.is_quiet)
-                fprintf(stderr, "cordon: %s\n", words);
+        else if (!run->options.is_quiet)
+                print_words(run, words, source.unapplied);
         if (run->options.is_verbose)
-                print_details(&source);
-        if (!run->options.is_quiet)
-                print_shortfalls(&source, run->options.is_verbose);
+                print_evidence(&verdict);
         if (!write_record(run, &source))
                 return STATUS_FAILURE;
         return verdict_exit_status(&verdict, facts);
@@ -373,7 +423,8 @@ static int print_plan(const Run *run) {
         g_autofree char *text = run->options.is_json ? plan_to_json(run->spec, slice, unit)
                                                      : plan_to_text(run->spec, &world, slice, unit);
 
-        return fputs(text, stdout) >= 0 && fflush(stdout) == 0 ? 0 : STATUS_FAILURE;
+        (void)fputs(text, stdout); /* main looks whether it was written */
+        return 0;
 }
 
 int verb_run(char **argv) {
@@ -388,7 +439,7 @@ int verb_run(char **argv) {
                 return report(&run);
         }
         if (run.options.is_help) {
-                options_print_help(stdout, USAGE);
+                help_print_run(stdout);
                 return 0;
         }
         if (run.options.is_dry_run)

@@ -205,6 +205,64 @@ static void test_cpus(void) {
         end_skip;
 }
 
+#define STAND_IN "not enforced: --cpus (CPUAffinity, which the program can change)\n"
+
+/* Where there is no cpuset, an affinity stands in for it, and the record says that it is no more than that. */
+static void test_cpus_best_effort(void) {
+        KitOrder order = { .options = WORDS("--best-effort", "--cpus", "0"),
+                           .command = VICTIM("cat", "/proc/self/status") };
+        KitOrder late = { .options = WORDS("--best-effort", "--cpus", "0", "--timeout", "300ms"),
+                          .command = VICTIM("pause") };
+        g_autoptr(KitRun) run = kit_run(&order);
+        g_autoptr(KitRun) ended = kit_run(&late);
+        bool is_enforced = record_is_true(run, "limits.cpus.enforced");
+        Expected held = { .outcome = "exited",
+                          .said = "*\nCpus_allowed_list:\t0\n*",
+                          .words = is_enforced ? NULL : "cordon: " STAND_IN };
+        Expected both = { .outcome = "timeout",
+                          .status = 124,
+                          .exit_code = ABSENT,
+                          .signal = SIGTERM,
+                          .touched = "timeout",
+                          .words = is_enforced ? "cordon: timeout limit hit: *]\n"
+                                               : "cordon: timeout limit hit: *]; " STAND_IN };
+
+        expect(run, &held, "cpus with --best-effort");
+        is(record_text(run, "limits.cpus.by"), is_enforced ? "AllowedCPUs" : "CPUAffinity",
+           "the record says what holds them");
+        cmp_ok(record_number(run, "limits.cpus.effective"), "==", 1, "and how many there are");
+        ok(is_enforced || !g_str_equal(kit_manager(), "system"), "the system manager has cpuset");
+        expect(ended, &both, "what is not enforced is said in the same line");
+}
+
+/* Asked for what this machine has not got, or for more than it has. */
+static void test_cpus_missing(void) {
+        KitOrder none = { .options = WORDS("--cpus", "8191"), .command = VICTIM("end") };
+        KitOrder best = { .options = WORDS("--best-effort", "--cpus", "8191"),
+                          .command = VICTIM("end") };
+        KitOrder more = { .options = WORDS("--best-effort", "--cpus", "0-4095"),
+                          .command = VICTIM("end") };
+        Expected refused = { .outcome = "refused",
+                             .status = 125,
+                             .exit_code = ABSENT,
+                             .error = "unenforceable",
+                             .words = "cordon: --cpus *\n" };
+        Expected told = { .outcome = "exited", .words = "cordon: not enforced: --cpus\n" };
+        g_autoptr(KitRun) strict = kit_run(&none);
+        g_autoptr(KitRun) run = kit_run(&best);
+        g_autoptr(KitRun) all = kit_run(&more);
+
+        skip(g_get_num_processors() > 4096, 1, "n/a: a machine with more than 4096 CPUs");
+        expect(strict, &refused, "a CPU that is not there");
+        expect(run, &told, "a CPU that is not there, with --best-effort");
+        ok(!record_is_true(run, "limits.cpus.enforced") && !record_at(run, "limits.cpus.effective"),
+           "nothing of it holds");
+        cmp_ok(all->status, "==", 0, "more CPUs than there are: %s", all->errors->str);
+        cmp_ok(record_number(all, "limits.cpus.effective"), "<", 4096, "are as many as there are");
+        leftover_check(all, "more CPUs than there are");
+        end_skip;
+}
+
 /* Version 1 has no such file: what is set goes nowhere, and reading back must see it. */
 static void test_memory_high(void) {
         bool is_v1 = g_file_test("/sys/fs/cgroup/memory/memory.limit_in_bytes", G_FILE_TEST_EXISTS);
@@ -262,6 +320,8 @@ int main(void) {
         test_all_at_once();
         test_smallest();
         test_cpus();
+        test_cpus_best_effort();
+        test_cpus_missing();
         test_memory_high();
         test_core();
         test_large_program();

@@ -80,6 +80,52 @@ static void test_bad_job(void) {
         leftover_check(run, "a bad job");
 }
 
+/* What is refused late, when nobody thinks of the job any more, is still named as the job has it. */
+static void test_bad_values(void) {
+        static const struct {
+                const char *member, *words, *code;
+        } rows[] = {
+                { "\"stdin\": \"/no/such\"", "$.stdin: cannot open \"/no/such\": No such file*",
+                  "bad-value" },
+                { "\"directory\": \"/no/such\"",
+                  "$.directory: cannot use the directory \"/no/such\": No such file*",
+                  "directory" },
+                { "\"directory\": \"/dev/null\"", "$.directory: *: Not a directory*", "directory" },
+                { "\"uid\": \"no-such-user\"", "$.uid: there is no user \"no-such-user\"*",
+                  "no-such-account" },
+                { "\"gid\": \"no-such-group\"", "$.gid: there is no group *", "no-such-account" },
+                { "\"on-output\": \"kill\"", "$.on-output needs --capture *", "usage" },
+                { "\"limits\": {\"output\": 5}", "$.limits.output needs --capture *", "usage" },
+                { "\"limits\": {\"cpus\": \"8191\"}", "$.limits.cpus *", "unenforceable" },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+                g_autofree char *path = write_job("values.json", "{%s}", rows[i].member);
+                g_autofree char *words = g_strdup_printf("cordon: --job: %s\n", rows[i].words);
+                KitOrder order = { .options = WORDS("--job", path), .command = VICTIM("end") };
+                Expected refused = { .outcome = "refused",
+                                     .status = 125,
+                                     .exit_code = ABSENT,
+                                     .error = rows[i].code,
+                                     .words = words };
+                g_autoptr(KitRun) run = kit_run(&order);
+
+                expect(run, &refused, rows[i].member);
+        }
+
+        g_autofree char *path = write_job("over.json", "{\"directory\": \"/no/such\"}");
+        KitOrder order = { .options = WORDS("--job", path, "-C", "/not/there"),
+                           .command = VICTIM("end") };
+        Expected refused = { .outcome = "refused",
+                             .status = 125,
+                             .exit_code = ABSENT,
+                             .error = "directory",
+                             .words = "cordon: -C: cannot use the directory \"/not/there\": *\n" };
+        g_autoptr(KitRun) run = kit_run(&order);
+
+        expect(run, &refused, "an option in place of the job's");
+}
+
 static void test_user(void) {
         KitOrder order = { .options = WORDS("--uid", "65534", "--gid", "65534"),
                            .directory = "/",
@@ -160,6 +206,7 @@ int main(void) {
         test_job();
         test_job_from_stdin();
         test_bad_job();
+        test_bad_values();
         test_user();
         test_unknown_user();
         test_property();

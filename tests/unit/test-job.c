@@ -95,11 +95,11 @@ static const struct {
         { "bad-job", "$.labels.a: a string is needed, here is a number", "{\"labels\":{\"a\":1}}" },
         { "bad-job", "$.labels[\"a=\"]: a name is not empty and has no \"=\" in it", "{\"labels\":{\"a=\":\"1\"}}" },
         { "bad-job", "$.directory: a string is needed, here is an object", "{\"directory\":{}}" },
-        { "bad-job", "$.stdin: a file or \"null\" is needed", "{\"stdin\":\"\"}" },
+        { "bad-value", "$.stdin: a file or \"null\" is needed", "{\"stdin\":\"\"}" },
         { "bad-value", "$.id: \"-a\" is not an id; accepted: letters, digits, '_', '.' and '-', beginning with a letter or digit, at most 64 characters", "{\"id\":\"-a\"}" },
         { "bad-job", "$.capture: true or false is needed, here is a string", "{\"capture\":\"yes\"}" },
         { "bad-job", "$.capture: true or false is needed, here is a number", "{\"capture\":1}" },
-        { "bad-job", "$.on-output: \"x\" is not accepted; accepted: truncate, kill", "{\"on-output\":\"x\"}" },
+        { "bad-value", "$.on-output: \"x\" is not accepted; accepted: truncate, kill", "{\"on-output\":\"x\"}" },
         { "bad-job", "$.on-output: a string is needed, here is an array", "{\"on-output\":[\"kill\"]}" },
 
         /* limits */
@@ -357,6 +357,62 @@ static void test_failures(void) {
         }
 }
 
+/* Nobody is told of an option that he has not given. */
+static void test_said_as(void) {
+        static const struct {
+                const char *argv[4]; /* behind --job FILE */
+                const char *message, *said;
+        } messages[] = {
+                { { NULL }, "--stdin: cannot open it", "--job: $.stdin: cannot open it" },
+                { { NULL }, "-C: cannot use it", "--job: $.directory: cannot use it" },
+                { { NULL }, "--cpus is not in force", "--job: $.limits.cpus is not in force" },
+                { { NULL }, "-p: not this", "--job: $.property: not this" },
+                { { NULL }, "--uid: nobody", "--uid: nobody" },
+                { { NULL }, "--memory is not in force", "--memory is not in force" },
+                { { NULL }, "--stdinx: no", "--stdinx: no" },
+                { { NULL }, "the stdin: --stdin", "the stdin: --stdin" },
+                { { NULL }, "- -C", "- -C" },
+                { { NULL }, "", "" },
+                { { "--stdin=/x" }, "--stdin: cannot open it", "--stdin: cannot open it" },
+                { { "-C/x" }, "-C: cannot use it", "-C: cannot use it" },
+                { { "--directory", "/x" }, "-C: cannot use it", "-C: cannot use it" },
+                { { "--cpus=1" }, "--cpus is not in force", "--cpus is not in force" },
+                { { "-C/x" }, "--stdin: cannot open it", "--job: $.stdin: cannot open it" },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(messages); i++) {
+                g_autofree char *place = job_place(
+                        "{\"stdin\":\"/no\",\"directory\":\"/no\",\"capture\":false,"
+                        "\"property\":[\"Nice=1\"],\"limits\":{\"cpus\":\"0\"}}");
+                char *argv[8] = { (char *)"--job", place };
+                g_auto(Options) options;
+
+                for (size_t j = 0; messages[i].argv[j]; j++)
+                        argv[2 + j] = (char *)messages[i].argv[j];
+                options_init(&options);
+                ok(job_options_parse(&options, argv, NULL), "a job and %s",
+                   messages[i].argv[0] ?: "nothing else");
+
+                g_autofree char *said = options_say(&options, messages[i].message);
+
+                is(said, messages[i].said, "to whom gave it: %s", messages[i].message);
+        }
+}
+
+static void test_two_jobs(void) {
+        g_autofree char *place = job_place("{}");
+        char *argv[] = { (char *)"--job", place, (char *)"--job", place, (char *)"--record=fd:9",
+                         (char *)"c",     NULL };
+        g_auto(Options) options;
+        g_autoptr(GError) error = NULL;
+
+        options_init(&options);
+        ok(!job_options_parse(&options, argv, &error), "two jobs are refused");
+        is(error ? error->message : NULL, "--job is given twice: one run has one job", "in words");
+        is(error ? launcher_error_word(error) : NULL, "usage", "as what");
+        is(options.record, "fd:9", "the record still has its place");
+}
+
 static void test_standard_input(void) {
         static const struct {
                 const char *job, *option, *input;
@@ -391,6 +447,8 @@ int main(void) {
         test_every_option();
         test_layers();
         test_failures();
+        test_said_as();
+        test_two_jobs();
         test_standard_input();
         done_testing();
 }

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Options and values come from their tables; what is here alone are the examples and the statuses. */
+
+#include "help.h"
+
+#include <glib.h>
+
+#include "launcher/options.h"
+
+static const char *const examples[] = {
+        "cordon run --memory 256M --timeout 30s -- make check",
+        "cordon run --json --cpu-time 10s -- ./solve < input",
+        "cordon run --record run.json --tasks 64 --stdin null -- ./server",
+};
+
+static const struct {
+        const char *status, *words;
+} statuses[] = {
+        { "0-255", "the command's own" },
+        { "124", "its --timeout or --cpu-time was over" },
+        { "125", "cordon failed: the request was refused, or the end could not be learnt" },
+        { "126", "the command was found, but cannot be executed" },
+        { "127", "the command was not found" },
+        { "128+n", "signal n ended it (137: memory, output; 153: fsize), or cancelled it" },
+};
+
+/* Each kind of value once, in the order of the limits. */
+static void print_values(FILE *stream) {
+        unsigned shown = 0;
+
+        fprintf(stream, "\nValues (infinity lifts a limit):\n");
+        for (int i = 0; i < _LIMIT_MAX; i++) {
+                const LimitInfo *limit = limit_info((Limit)i);
+                const LimitUnitInfo *unit = limit_unit_info(limit->unit);
+
+                if (shown & (1U << limit->unit))
+                        continue;
+                shown |= 1U << limit->unit;
+                fprintf(stream, "  %-7s%s%s%s\n", limit->value_name, unit->accepted,
+                        unit->example ? ": " : "", unit->example ?: "");
+        }
+}
+
+void help_print_run(FILE *stream) {
+        fprintf(stream, "Usage: cordon run [OPTIONS] [--] COMMAND [ARG...]\n\n"
+                        "Runs COMMAND under limits and ends with its exit status.\n");
+        options_print(stream);
+        print_values(stream);
+        fprintf(stream, "\nExamples:\n");
+        for (size_t i = 0; i < G_N_ELEMENTS(examples); i++)
+                fprintf(stream, "  %s\n", examples[i]);
+        fprintf(stream, "\nExit status:\n");
+        for (size_t i = 0; i < G_N_ELEMENTS(statuses); i++)
+                fprintf(stream, "  %-7s%s\n", statuses[i].status, statuses[i].words);
+        fprintf(stream, "\nThe manual: cordon-run(1); the record: cordon-outcome(5).\n");
+}
