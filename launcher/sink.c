@@ -33,9 +33,26 @@ static bool sink_fail(const char *name, const char *why, GError **error) {
         return false;
 }
 
+/* The caller's own stream, where the file is the one that it goes to ("--record /dev/stdout > file"): through a descriptor
+ * of ours the record would overwrite what the program has said. −1: it is not. */
+static int stream_of(int fd) {
+        struct stat file, stream;
+
+        if (fstat(fd, &file) < 0 || !S_ISREG(file.st_mode))
+                return -1;
+        for (int i = STDOUT_FILENO; i <= STDERR_FILENO; i++) {
+                int flags = fcntl(i, F_GETFL);
+
+                if (flags >= 0 && (flags & O_ACCMODE) != O_RDONLY && fstat(i, &stream) == 0 &&
+                    stream.st_dev == file.st_dev && stream.st_ino == file.st_ino)
+                        return i;
+        }
+        return -1;
+}
+
 bool sink_open(const char *where, Sink *ret_sink, GError **error) {
         bool is_path = strcmp(where, "-") != 0 && !g_str_has_prefix(where, DESCRIPTOR_PREFIX);
-        int fd = -1;
+        int fd = -1, stream;
 
         if (is_path)
                 fd = open(where, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
@@ -56,7 +73,12 @@ bool sink_open(const char *where, Sink *ret_sink, GError **error) {
                                          error);
         }
 
-        *ret_sink = (Sink){ .fd = fd, .is_ours = is_path, .name = g_strdup(where) };
+        stream = is_path ? stream_of(fd) : -1;
+        if (stream >= 0)
+                (void)dup3(stream, fd, O_CLOEXEC);
+        *ret_sink = (Sink){
+                .fd = fd, .is_ours = is_path, .is_stream = stream >= 0, .name = g_strdup(where)
+        };
         return true;
 }
 
@@ -83,7 +105,7 @@ bool sink_write(Sink *sink, const char *text, GError **error) {
         g_autofree char *line = g_strconcat(text, "\n", NULL);
         struct stat st;
 
-        if (sink->is_ours && fstat(sink->fd, &st) == 0 && S_ISREG(st.st_mode) &&
+        if (sink->is_ours && !sink->is_stream && fstat(sink->fd, &st) == 0 && S_ISREG(st.st_mode) &&
             ftruncate(sink->fd, 0) < 0)
                 return sink_fail(sink->name, g_strerror(errno), error);
         return write_all(sink->fd, line, strlen(line)) ||

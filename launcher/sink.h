@@ -8,9 +8,10 @@
 #include <stdbool.h>
 
 typedef struct {
-        int fd; /* −1: none */
-        bool is_ours;
-        char *name; /* as asked, for messages */
+        int fd;         /* −1: none */
+        bool is_ours;   /* to be closed */
+        bool is_stream; /* a path that is one of the caller's streams: written behind what is there */
+        char *name;     /* as asked, for messages */
 } Sink;
 
 #define SINK_INIT \
