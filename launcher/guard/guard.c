@@ -3,7 +3,8 @@
 /* Three kinds of things keep a guard alive: launchers that are connected, endings under way, and orphans: runs that it
  * found at its own start and whose launcher lives but has not come back yet. When none is left it lingers a little and
  * goes. The hard moment is going while somebody connects: the socket is renamed away first, then the backlog is looked
- * at once more. */
+ * at once more. Before that it sees to it that cordon.slice will follow: a run whose start overtook the guard's own may
+ * have made the manager put a slice of that name there by itself, and that one would stay. */
 
 #include "guard.h"
 
@@ -19,6 +20,7 @@
 #include "ending.h"
 #include "launcher/kernel/caller.h"
 #include "protocol.h"
+#include "slice.h"
 #include "units/name.h"
 #include "units/text.h"
 
@@ -31,8 +33,8 @@ struct Guard {
         GHashTable *launchers; /* of Launcher* */
         GHashTable *orphans;   /* id → Orphan* */
         GHashTable *endings;   /* of Ending* */
-        sd_bus *bus;           /* while the sweep reads */
-        ManagerCall *sweep;
+        sd_bus *bus;           /* while a call is under way */
+        ManagerCall *sweep, *adoption;
 };
 
 typedef struct {
@@ -73,7 +75,7 @@ static void orphan_free(gpointer data) {
 }
 
 static bool is_busy(const Guard *guard) {
-        return guard->sweep || g_hash_table_size(guard->launchers) > 0 ||
+        return guard->sweep || guard->adoption || g_hash_table_size(guard->launchers) > 0 ||
                g_hash_table_size(guard->orphans) > 0 || g_hash_table_size(guard->endings) > 0;
 }
 
@@ -190,19 +192,55 @@ static void remove_directory(const Guard *guard) {
         (void)rmdir(directory); /* only when it is empty: others may live there */
 }
 
-static int on_linger(sd_event_source *source, uint64_t usec, void *userdata) {
-        Guard *guard = userdata;
+static bool connect_to_manager(Guard *guard, GError **error) {
+        return connect_direct(guard->manager_socket, &guard->bus, error) &&
+               sd_bus_attach_event(guard->bus, guard->event, SD_EVENT_PRIORITY_NORMAL) >= 0;
+}
+
+static void hang_up(Guard *guard) {
+        if (guard->bus)
+                sd_bus_detach_event(guard->bus);
+        guard->bus = sd_bus_close_unref(guard->bus);
+}
+
+static void leave(Guard *guard) {
         bool moved = rename(guard->socket_path, guard->closing_path) == 0;
 
         if (accept_one(guard)) {
                 if (moved)
                         (void)rename(guard->closing_path, guard->socket_path);
-                return 0;
+                return;
         }
 
         (void)unlink(guard->closing_path);
         remove_directory(guard);
-        return sd_event_exit(guard->event, 0);
+        (void)sd_event_exit(guard->event, 0);
+}
+
+/* Refused when it is as it should be. */
+static void on_adopted(sd_bus_message *reply, const GError *error, void *userdata) {
+        Guard *guard = userdata;
+
+        g_clear_pointer(&guard->adoption, manager_call_free);
+        hang_up(guard);
+        if (!is_busy(guard))
+                leave(guard);
+}
+
+static int on_linger(sd_event_source *source, uint64_t usec, void *userdata) {
+        Guard *guard = userdata;
+        g_autoptr(PropertyList) properties = guard_slice_properties();
+        ManagerCaller caller = { .event = guard->event, .handler = on_adopted, .userdata = guard };
+
+        guard->linger = sd_event_source_disable_unref(guard->linger);
+        if (!connect_to_manager(guard, NULL)) {
+                hang_up(guard);
+                leave(guard);
+                return 0;
+        }
+        caller.bus = guard->bus;
+        guard->adoption = manager_start_transient(caller, NAME_ROOT_SLICE, properties, NULL, NULL);
+        return 0;
 }
 
 static int on_owner_died(sd_event_source *source, int fd, uint32_t events, void *userdata) {
@@ -273,8 +311,7 @@ static void on_swept(sd_bus_message *reply, const GError *error, void *userdata)
                 for (guint i = 0; i < units->len; i++)
                         sweep_unit(guard, g_ptr_array_index(units, i));
         g_clear_pointer(&guard->sweep, manager_call_free);
-        sd_bus_detach_event(guard->bus);
-        guard->bus = sd_bus_close_unref(guard->bus);
+        hang_up(guard);
         linger_if_idle(guard);
 }
 
@@ -283,11 +320,9 @@ static bool sweep(Guard *guard, GError **error) {
         static const char *const patterns[] = { NAME_PREFIX "*.slice", NULL };
         ManagerCaller caller = { .event = guard->event, .handler = on_swept, .userdata = guard };
 
-        if (!connect_direct(guard->manager_socket, &guard->bus, error))
+        if (!connect_to_manager(guard, error))
                 return false;
         caller.bus = guard->bus;
-        if (sd_bus_attach_event(guard->bus, guard->event, SD_EVENT_PRIORITY_NORMAL) < 0)
-                return false;
         guard->sweep = manager_list_units(caller, patterns);
         return true;
 }
@@ -330,6 +365,7 @@ void guard_free(Guard *guard) {
         g_hash_table_unref(guard->orphans);
         g_hash_table_unref(guard->endings);
         manager_call_free(guard->sweep);
+        manager_call_free(guard->adoption);
         sd_bus_close_unref(guard->bus);
         sd_event_source_disable_unref(guard->accept);
         sd_event_source_disable_unref(guard->linger);

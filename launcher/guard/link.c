@@ -18,6 +18,7 @@
 #include "launcher/kernel/error.h"
 #include "launcher/obstacle.h"
 #include "protocol.h"
+#include "slice.h"
 #include "units/name.h"
 
 #define RETRY_USEC    (10 * 1000)
@@ -173,16 +174,6 @@ static int link_connect(GuardLink *link) {
         return fd < 0 ? fd : link_adopt(link, fd);
 }
 
-static PropertyList *slice_properties(void) {
-        PropertyList *list = property_list_new();
-
-        property_list_set_string(list, "Description", "Sandboxes of cordon");
-        /* The last run and the guard gone: the manager itself takes the slice away, in step with its own jobs. */
-        property_list_set_bool(list, "StopWhenUnneeded", true);
-        property_list_set_bool(list, "DefaultDependencies", false); /* see the guard's */
-        return list;
-}
-
 static GVariant *command_line(const GuardLink *link) {
         g_autofree char *program = door_program_path("cordon-guard");
         g_autofree char *uid = g_strdup_printf("%u", (unsigned)geteuid());
@@ -241,7 +232,7 @@ static void send_start(GuardLink *link, int guard_fd) {
         g_autofree char *unit = g_strdup_printf("cordon-guard-%d-%u.service", GUARD_PROTOCOL,
                                                 (unsigned)geteuid());
         g_autoptr(PropertyList) properties = guard_properties(link, guard_fd);
-        g_autoptr(PropertyList) slice = slice_properties();
+        g_autoptr(PropertyList) slice = guard_slice_properties();
         ManagerCaller caller = { .bus = link->door->bus,
                                  .event = link->event,
                                  .handler = on_guard_started,

@@ -235,6 +235,27 @@ static void test_guard_stopped(void) {
         kit_run_free(run);
 }
 
+/* A slice that the manager made by itself, because a start overtook the guard's, would stay for ever. Here it loses the
+ * file that says otherwise. */
+static void test_plain_slice(void) {
+        Expected expected = { .outcome = "exited", .said = "pid *\nready\n" };
+        KitRun *run = start_pausing("5s");
+        g_autoptr(GPtrArray) dirs = manager_runtime_dirs();
+        int unlinked = 0;
+
+        for (guint i = 0; i < dirs->len; i++) {
+                g_autofree char *path = g_build_filename(g_ptr_array_index(dirs, i), "systemd",
+                                                         "transient", "cordon.slice", NULL);
+
+                unlinked += unlink(path) == 0;
+        }
+        ok(unlinked > 0 && manager_reload(), "cordon.slice has lost its file");
+        release(run);
+        expect(run, &expected, "a run in a slice without a file");
+        kit_run_free(run);
+        leftover_check_guard("after a run in a slice without a file");
+}
+
 static unsigned count_guards(void) {
         g_autoptr(GPtrArray) units = manager_units(WORDS("cordon-guard-*.service"));
 
@@ -274,6 +295,7 @@ int main(void) {
         test_both_killed(true);
         test_sweep();
         test_guard_stopped();
+        test_plain_slice();
         test_together();
         leftover_check_guard("after all that");
         kit_clear();

@@ -130,7 +130,7 @@ static void test_crowd(void) {
                               .said = "eat all\n",
                               .message = "exited with 5" };
         KitRun *runs[CROWD];
-        int count = kit_is_brief() ? 8 : CROWD;
+        int count = kit_rounds(CROWD, 3);
 
         for (int i = 0; i < count; i++)
                 runs[i] = kit_start(&order);
@@ -148,7 +148,7 @@ static void test_crowd(void) {
 static void test_crowd_killed(void) {
         KitOrder order = { .command = VICTIM("ignore", "TERM", "say", "ready", "pause") };
         KitRun *runs[CROWD];
-        int count = kit_is_brief() ? 5 : CROWD, left = 0;
+        int count = kit_rounds(CROWD, 3), left = 0;
 
         for (int i = 0; i < count; i++)
                 runs[i] = kit_start(&order);
