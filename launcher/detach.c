@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -45,10 +46,26 @@ static int hear_child(int fd) {
         return status;
 }
 
+/* What came over the exec is the caller's, a lock for instance, and would be held for as long as the run takes; what we
+ * have opened ourselves is close-on-exec. */
+static void close_inherited(void) {
+        g_autoptr(GDir) dir = g_dir_open("/proc/self/fd", 0, NULL);
+
+        for (const char *name; dir && (name = g_dir_read_name(dir));) {
+                int fd = (int)g_ascii_strtoll(name, NULL, 10);
+                int flags = fd > STDERR_FILENO ? fcntl(fd, F_GETFD) : -1;
+
+                if (flags >= 0 && !(flags & FD_CLOEXEC))
+                        (void)close(fd);
+        }
+}
+
 static void leave_caller(void) {
         int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
         (void)setsid();
+        (void)signal(SIGPIPE, SIG_IGN);
+        close_inherited();
         for (int fd = STDIN_FILENO; null >= 0 && fd <= STDERR_FILENO; fd++)
                 (void)dup2(null, fd);
         if (null > STDERR_FILENO)
@@ -80,7 +97,9 @@ bool detach_fork(int *ret_tell_fd, int *ret_status) {
 
 bool detach_settle(const Door *door, const char *id, GError **error) {
         g_autofree char *escaped = name_escape(id);
-        g_autofree char *scope = g_strdup_printf("cordon-launcher-%s.scope", escaped);
+        /* With our number: that the id is free is not for this name to say. The longest ids are cut. */
+        g_autofree char *scope = g_strdup_printf("cordon-launcher-%.220s-%d.scope", escaped,
+                                                 (int)getpid());
         g_autofree char *description = g_strdup_printf("Detached launcher of cordon %s", id);
 
         if (door->kind == MANAGER_PRIVATE)
@@ -93,13 +112,16 @@ bool detach_settle(const Door *door, const char *id, GError **error) {
         return delegate_scope(door->socket_path, scope, description, error);
 }
 
-void detach_tell(int *tell_fd, int status, const char *text) {
-        g_autofree char *message = g_strdup_printf("%c%s\n", 'x', text);
+bool detach_tell(int *tell_fd, int status, const char *text) {
+        g_autofree char *message = text ? g_strdup_printf("x%s\n", text) : g_strdup("x");
+        size_t size = strlen(message);
+        ssize_t n;
 
         if (*tell_fd < 0)
-                return;
+                return true;
         message[0] = (char)status; /* 0 is a status too */
-        (void)!write(*tell_fd, message, 1 + strlen(text) + 1);
+        n = write(*tell_fd, message, size);
         (void)close(*tell_fd);
         *tell_fd = -1;
+        return n == (ssize_t)size;
 }

@@ -10,12 +10,13 @@
 
 #include "launcher/manager/door.h"
 
-/* Forks. In the child: true, with the descriptor to tell the caller over. In the caller: false, with the exit status to
- * end with; what the child had to say has been printed. */
+/* Forks. In the child: true, with the descriptor to tell the caller over; of what the caller had open nothing is left. In
+ * the caller: false, with the exit status to end with; what the child had to say has been printed. */
 bool detach_fork(int *ret_tell_fd, int *ret_status);
 
 /* The child's: away from the caller's cgroup. A private manager lives in the caller's cgroup itself: nothing to be had. */
 bool detach_settle(const Door *door, const char *id, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The child's one message: what the caller prints (on standard output when the status is 0) and ends with. Closes. */
-void detach_tell(int *tell_fd, int status, const char *text);
+/* The child's one message: what the caller prints (on standard output when the status is 0) and ends with; NULL: nothing.
+ * Closes. False: the caller is gone and has heard nothing. */
+bool detach_tell(int *tell_fd, int status, const char *text);

@@ -42,10 +42,12 @@ typedef struct {
         int input_fd;
         Sink sink;
         bool is_beginning_told;
-        int tell_fd; /* of a detached launcher, until its caller is gone; −1 */
+        int tell_fd;             /* of a detached launcher, while its caller waits; −1 */
+        sd_event_source *waiter; /* says that the caller does not wait any more */
 } Run;
 
 static void run_clear(Run *run) {
+        sd_event_source_disable_unref(run->waiter);
         launch_free(run->launch);
         door_free(run->door);
         sd_event_unref(run->event);
@@ -212,12 +214,35 @@ static void on_over(void *userdata) {
 }
 
 /* The caller of a detached launcher waits for one word: the id, or why there is none. */
+static bool tell_caller(Run *run, int status, const char *text) {
+        run->waiter = sd_event_source_disable_unref(run->waiter);
+        return detach_tell(&run->tell_fd, status, text);
+}
+
+/* Interrupted while it waited: a run that nobody has been told of would be nobody's. */
+static void lose_caller(Run *run) {
+        (void)tell_caller(run, STATUS_FAILURE, NULL); /* closes */
+        launch_cancel(run->launch, SIGHUP);
+}
+
+static int on_caller_gone(sd_event_source *source, int fd, uint32_t events, void *userdata) {
+        lose_caller(userdata);
+        return 0;
+}
+
+/* Of a pipe that nobody reads any more, the writer is told without asking. */
+static bool watch_caller(Run *run) {
+        return run->tell_fd < 0 ||
+               sd_event_add_io(run->event, &run->waiter, run->tell_fd, 0, on_caller_gone, run) >= 0;
+}
+
 static void on_started(void *userdata) {
         Run *run = userdata;
 
         if (run->options.is_verbose)
                 print_beginning(run);
-        detach_tell(&run->tell_fd, 0, run->spec->id);
+        if (!tell_caller(run, 0, run->spec->id))
+                lose_caller(run);
 }
 
 /* main() has put something close-on-exec where the caller had nothing. */
@@ -257,7 +282,7 @@ static bool launch(Run *run, GError **error) {
                 return false;
         if (r < 0 ||
             sd_bus_attach_event(run->door->bus, run->event, SD_EVENT_PRIORITY_NORMAL) < 0 ||
-            !watch_signals(run)) {
+            !watch_signals(run) || !watch_caller(run)) {
                 g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_SYSTEM,
                             "cannot set up the event loop");
                 return false;
@@ -294,11 +319,13 @@ static bool write_record(Run *run, const RecordSource *source) {
 
 /* It ended before it was known to run. */
 static void tell_end(Run *run, int status, const char *words) {
-        g_autofree char *text = status == 0 ? g_strdup(run->spec->id)
-                                            : g_strdup_printf("cordon: %s",
-                                                              words ?: "it ended at once");
+        g_autofree char *text = NULL;
 
-        detach_tell(&run->tell_fd, status, text);
+        if (status == 0)
+                text = g_strdup(run->spec->id);
+        else if (!run->options.is_quiet)
+                text = g_strdup_printf("cordon: %s", words ?: "it ended at once");
+        (void)tell_caller(run, status, text);
 }
 
 /* --best-effort: what could not be kept is said, record or not. NULL: nothing. */
@@ -355,6 +382,7 @@ static int report(Run *run) {
         const Facts *facts = run->launch ? launch_facts(run->launch) : &run->refused;
         g_auto(Verdict) verdict = { 0 };
         RecordSource source = { .spec = run->spec, .facts = facts, .verdict = &verdict };
+        int status = STATUS_FAILURE;
 
         cause_decide(facts, run->spec->command[0], &verdict);
         if (verdict.outcome == OUTCOME_REFUSED)
@@ -374,15 +402,15 @@ static int report(Run *run) {
 
         if (run->options.is_verbose)
                 print_beginning(run);
-        if (run->tell_fd >= 0)
-                tell_end(run, verdict_exit_status(&verdict, facts), words);
-        else if (!run->options.is_quiet)
+        if (run->tell_fd < 0 && !run->options.is_quiet)
                 print_words(run, words, source.unapplied);
         if (run->options.is_verbose)
                 print_evidence(&verdict);
-        if (!write_record(run, &source))
-                return STATUS_FAILURE;
-        return verdict_exit_status(&verdict, facts);
+        if (write_record(run, &source))
+                status = verdict_exit_status(&verdict, facts);
+        if (run->tell_fd >= 0)
+                tell_end(run, status, words); /* its caller finds the record */
+        return status;
 }
 
 static bool is_mistake_in_options(const GError *error) {
