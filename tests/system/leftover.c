@@ -29,6 +29,14 @@ static char *name_prefix(const char *id) {
         return leftover_unit(id, "");
 }
 
+/* The start of the name of a detached launcher's scope; its number and ".scope" follow. */
+static char *launcher_prefix(const char *id) {
+        g_autofree char *unit = leftover_unit(id, "");
+
+        unit[strlen(unit) - 1] = '-';
+        return g_strconcat("cordon-launcher", unit + strlen("cordon"), NULL);
+}
+
 static void note_units(GString *found, const char *const *patterns) {
         g_autoptr(GPtrArray) units = manager_units(patterns);
 
@@ -41,11 +49,20 @@ static void note_units_of(GString *found, const char *id) {
         g_autofree char *slice = leftover_unit(id, "slice");
         g_autofree char *service = leftover_unit(id, "service");
         g_autofree char *scope = leftover_unit(id, "scope");
+        g_autofree char *launcher = launcher_prefix(id);
+        g_autofree char *launchers = g_strconcat(launcher, "*.scope", NULL);
 
-        note_units(found, WORDS(slice, service, scope));
+        note_units(found, WORDS(slice, service, scope, launchers));
 }
 
-static void note_cgroups(GString *found, const char *path, const char *prefix, int depth) {
+static bool has_prefix(const char *name, const char *const *prefixes) {
+        for (; *prefixes; prefixes++)
+                if (g_str_has_prefix(name, *prefixes))
+                        return true;
+        return false;
+}
+
+static void note_cgroups(GString *found, const char *path, const char *const *prefixes, int depth) {
         DIR *directory = depth < CGROUP_DEPTH_MAX ? opendir(path) : NULL;
         const struct dirent *entry;
 
@@ -55,10 +72,10 @@ static void note_cgroups(GString *found, const char *path, const char *prefix, i
                 if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
                         continue;
                 child = g_build_filename(path, entry->d_name, NULL);
-                if (g_str_has_prefix(entry->d_name, prefix))
+                if (has_prefix(entry->d_name, prefixes))
                         g_string_append_printf(found, "cgroup %s\n", child);
                 else
-                        note_cgroups(found, child, prefix, depth + 1);
+                        note_cgroups(found, child, prefixes, depth + 1);
         }
         if (directory)
                 (void)closedir(directory);
@@ -135,13 +152,14 @@ static void note_all_files(GString *found, const char *id, pid_t launcher) {
 
 char *leftover_look(const KitRun *run) {
         g_autoptr(GString) found = g_string_new(NULL);
-        g_autofree char *prefix = NULL;
+        g_autofree char *prefix = NULL, *launcher = NULL;
 
         if (!run->id)
                 return g_string_free(g_steal_pointer(&found), FALSE);
         prefix = name_prefix(run->id);
+        launcher = launcher_prefix(run->id);
         note_units_of(found, run->id);
-        note_cgroups(found, CGROUP_TOP, prefix, 0);
+        note_cgroups(found, CGROUP_TOP, WORDS(prefix, launcher), 0);
         note_processes(found, run->id);
         note_all_files(found, run->id, run->pid);
         return g_string_free(g_steal_pointer(&found), FALSE);
