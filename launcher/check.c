@@ -36,7 +36,7 @@ static const unsigned namespace_owns[_GATE_NS_MAX] = {
 /* A unit runs in the manager's namespaces, but for those that it was to have of its own. Where those are not the caller's,
  * the program would see another network or another / without anybody having asked for it. */
 static bool check_shared(const CheckSource *source, GateNamespace kind, GError **error) {
-        uint64_t inside = gate_channel_hello(source->gate)->namespaces[kind];
+        uint64_t inside = gate_channel_namespaces(source->gate)[kind];
         uint64_t ours = source->caller->namespaces[kind];
 
         if ((source->door->own_namespaces & (1U << kind)) ||
@@ -53,7 +53,7 @@ static bool check_shared(const CheckSource *source, GateNamespace kind, GError *
 
 /* A user manager of systemd 252 drops what it cannot do, without a word (FACTS). */
 static bool check_own(const CheckSource *source, GateNamespace kind, GError **error) {
-        uint64_t inside = gate_channel_hello(source->gate)->namespaces[kind];
+        uint64_t inside = gate_channel_namespaces(source->gate)[kind];
 
         if (!(extra_asked_namespaces(source->extra) & namespace_owns[kind]) || inside == 0 ||
             inside != source->caller->namespaces[kind])
@@ -65,7 +65,7 @@ static bool check_own(const CheckSource *source, GateNamespace kind, GError **er
         return false;
 }
 
-static bool check_namespaces(const CheckSource *source, GError **error) {
+bool check_namespaces(const CheckSource *source, GError **error) {
         for (int i = 0; i < _GATE_NS_MAX; i++)
                 if (!check_shared(source, (GateNamespace)i, error) ||
                     !check_own(source, (GateNamespace)i, error))
@@ -79,8 +79,6 @@ bool check_gate(const CheckSource *source, Cgroup **ret_cgroup, Readback *ret_re
         g_autoptr(GError) reason = NULL;
         pid_t pid = pid_of(gate_channel_pidfd(source->gate));
 
-        if (!check_namespaces(source, error))
-                return false;
         cgroup = cgroup_find(pid, source->slice, error);
         if (!cgroup)
                 return false;
@@ -98,7 +96,9 @@ bool check_gate(const CheckSource *source, Cgroup **ret_cgroup, Readback *ret_re
         return true;
 }
 
-void check_explain_failure(const GateFailure *failure, GError **error) {
+/* Other namespaces explain the rest: a directory that is not there, or another one. */
+void check_explain_failure(const CheckSource *source, GError **error) {
+        const GateFailure *failure = gate_channel_failure(source->gate);
         static const struct {
                 LauncherError code;
                 const char *words;
@@ -112,6 +112,8 @@ void check_explain_failure(const GateFailure *failure, GError **error) {
         };
         size_t stage = MIN(failure->stage, G_N_ELEMENTS(stages) - 1);
 
+        if (!check_namespaces(source, error))
+                return;
         g_set_error(error, LAUNCHER_ERROR, (int)stages[stage].code, "%s: %s", stages[stage].words,
                     g_strerror(failure->error_number));
 }

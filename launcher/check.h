@@ -14,7 +14,7 @@
 #include "units/property.h"
 
 typedef struct {
-        const GateChannel *gate; /* that has said hello; all borrowed */
+        const GateChannel *gate; /* that has said something; all borrowed */
         const Caller *caller;
         const Door *door;
         const LimitSet *limits;
@@ -23,12 +23,15 @@ typedef struct {
         bool is_best_effort;       /* a limit that is not in force does not fail the check */
 } CheckSource;
 
+/* Does the program get what the caller has, or what was asked for? As soon as the gate has said anything. */
+bool check_namespaces(const CheckSource *source, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* On success the cgroup is found, and watched for memory kills. */
 bool check_gate(const CheckSource *source, Cgroup **ret_cgroup, Readback *ret_readback,
                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The gate's own failure, for people. */
-void check_explain_failure(const GateFailure *failure, GError **error);
+void check_explain_failure(const CheckSource *source, GError **error);
 
 /* It ended without a word: the manager's is all there is. */
 void check_explain_end(const UnitState *state, GError **error);

@@ -8,9 +8,9 @@
  *   CLEARING  counters are read, then slice and unit are stopped and forgotten
  *   OVER
  *
- * Where the manager has made nothing, it is over at once. The hard part
- * is that the manager, the gate and the kernel tell the same story at different times: decide() may be called at any
- * moment, any number of times, and acts only on what is true now. */
+ * Where the manager has made nothing, it is over at once. The hard part is that the manager, the gate and the kernel
+ * tell the same story at different times: decide() may be called at any moment, any number of times, and acts only on
+ * what is true now. */
 
 #include "launch.h"
 
@@ -55,6 +55,7 @@ struct Launch {
         Phase phase;
         Facts facts;
         Readback readback;
+        CheckSource check;
 
         GateChannel *gate;
         bool gate_said_hello, gate_ended;
@@ -239,15 +240,6 @@ static int on_death(sd_event_source *source, int fd, uint32_t events, void *user
 
 static void go(Launch *launch) {
         g_autoptr(GError) error = NULL;
-        CheckSource source = {
-                .gate = launch->gate,
-                .caller = launch->settings.caller,
-                .door = launch->settings.door,
-                .limits = limits_of(launch),
-                .slice = launch->slice,
-                .extra = launch->settings.spec->extra,
-                .is_best_effort = launch->settings.is_best_effort,
-        };
         EnforcerSettings enforcer = {
                 .event = launch->settings.event,
                 .limits = limits_of(launch),
@@ -257,7 +249,7 @@ static void go(Launch *launch) {
         };
         int r;
 
-        if (!check_gate(&source, &launch->cgroup, &launch->readback, &error)) {
+        if (!check_gate(&launch->check, &launch->cgroup, &launch->readback, &error)) {
                 refuse_error(launch, error);
                 return;
         }
@@ -298,11 +290,10 @@ static void refuse_start(Launch *launch) {
 }
 
 static void refuse_gate(Launch *launch) {
-        const GateFailure *failure = gate_channel_failure(launch->gate);
         g_autoptr(GError) error = NULL;
 
-        if (failure->type == GATE_FAILURE)
-                check_explain_failure(failure, &error);
+        if (gate_channel_failure(launch->gate)->type == GATE_FAILURE)
+                check_explain_failure(&launch->check, &error);
         else
                 check_explain_end(unit_watch_state(launch->watch), &error);
         refuse_error(launch, error);
@@ -318,6 +309,16 @@ static void decide_cancelled(Launch *launch) {
                 be_over(launch, unit_state_is_refused(state));
 }
 
+/* Not only when the guard watches: one in other namespaces may never get to understand us. */
+static void decide_ready(Launch *launch) {
+        g_autoptr(GError) error = NULL;
+
+        if (!check_namespaces(&launch->check, &error))
+                refuse_error(launch, error);
+        else if (guard_link_is_watched(launch->guard))
+                go(launch);
+}
+
 static void decide_starting(Launch *launch) {
         const UnitState *state = unit_watch_state(launch->watch);
         bool is_cancelled = launch->facts.act_usec[ACT_CANCEL] != 0;
@@ -326,18 +327,18 @@ static void decide_starting(Launch *launch) {
                 decide_cancelled(launch);
         else if (state->start_error)
                 refuse_start(launch);
-        else if (guard_link_error(launch->guard))
-                refuse_error(launch, guard_link_error(launch->guard));
         else if (state->is_disconnected)
                 refuse(launch, "manager-unreachable",
                        "the manager closed the connection while it started the unit");
         else if (!state->is_accepted)
                 return; /* also when the gate's end is closed: that is how a manager refuses it */
+        else if (guard_link_error(launch->guard))
+                refuse_error(launch, guard_link_error(launch->guard));
         else if (gate_channel_failure(launch->gate)->type == GATE_FAILURE || launch->gate_ended ||
                  unit_state_start_failed(state) || state->is_removed)
                 refuse_gate(launch);
-        else if (launch->gate_said_hello && guard_link_is_watched(launch->guard))
-                go(launch);
+        else if (launch->gate_said_hello)
+                decide_ready(launch);
 }
 
 static void take_word(Launch *launch) {
@@ -449,8 +450,22 @@ static void decide(void *userdata) {
         };
         Launch *launch = userdata;
 
-        if (launch->phase != PHASE_OVER)
+        /* A guard link may fail before there is anything to decide. */
+        if (launch->watch && launch->phase != PHASE_OVER)
                 deciders[launch->phase](launch);
+}
+
+static void on_guard(void *userdata) {
+        Launch *launch = userdata;
+
+        if (launch->phase == PHASE_RUNNING) {
+                const GError *error = guard_link_error(launch->guard);
+
+                text_replace(&launch->facts.guard_message, error ? error->message : NULL);
+                if (error && launch->settings.on_unguarded)
+                        launch->settings.on_unguarded(launch->settings.userdata);
+        }
+        decide(launch);
 }
 
 static int on_gate(sd_event_source *source, int fd, uint32_t events, void *userdata) {
@@ -468,7 +483,7 @@ static bool open_gate(Launch *launch, GError **error) {
                 order.stdio[i] = launch->captures.streams[i]
                                          ? capture_write_end(launch->captures.streams[i])
                                          : launch->settings.stdio[i];
-        launch->gate = gate_channel_new(&order, error);
+        launch->check.gate = launch->gate = gate_channel_new(&order, error);
         return launch->gate != NULL;
 }
 
@@ -521,6 +536,14 @@ Launch *launch_new(const LaunchSettings *settings, GError **error) {
         launch->unit = name_service(id);
         launch->slice = name_slice(id);
         launch->owner = caller_process_identity(getpid()) ?: g_strdup("0:0");
+        launch->check = (CheckSource){
+                .caller = settings->caller,
+                .door = settings->door,
+                .limits = limits_of(launch),
+                .slice = launch->slice,
+                .extra = settings->spec->extra,
+                .is_best_effort = settings->is_best_effort,
+        };
         facts_init(&launch->facts);
         limit_set_copy(limits_of(launch), &launch->facts.limits);
         if (settings->is_capture && !capture_set_open(&launch->captures, settings->event,
@@ -530,7 +553,7 @@ Launch *launch_new(const LaunchSettings *settings, GError **error) {
 
         launch->obstacle = obstacle_new(settings->event, settings->door, id, on_obstacle, launch);
         deadline_arm(settings->event, &launch->patience, START_PATIENCE_USEC, on_patience, launch);
-        launch->guard = guard_link_new(settings->event, settings->door, id, launch->owner, decide,
+        launch->guard = guard_link_new(settings->event, settings->door, id, launch->owner, on_guard,
                                        launch);
         if (!begin(launch, error))
                 return NULL;

@@ -32,7 +32,9 @@ typedef struct {
         bool is_kill_on_output;   /* the output limit ends the run */
         bool is_best_effort;      /* a limit that is not in force is reported, not refused */
         LaunchHandler on_started; /* the program was executed; NULL: nobody asks */
-        LaunchHandler handler;    /* it is over */
+        LaunchHandler
+                on_unguarded; /* its guard is lost: if we died now, it would run on; NULL: likewise */
+        LaunchHandler handler; /* it is over */
         void *userdata;
 } LaunchSettings;
 

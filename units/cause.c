@@ -364,6 +364,8 @@ static void gather_evidence(const Facts *facts, Verdict *verdict) {
                 add_evidence(verdict, "unit Result=%s", facts->unit_result);
         if (facts->stage != STAGE_REFUSED)
                 add_wait_status(verdict, facts);
+        if (facts->guard_message)
+                add_evidence(verdict, "guard lost in mid-run: %s", facts->guard_message);
 }
 
 /* ---- the verdict ---- */

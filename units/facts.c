@@ -35,6 +35,7 @@ void facts_clear(Facts *facts) {
         g_free(facts->refusal_code);
         g_free(facts->refusal_message);
         g_free(facts->lost_message);
+        g_free(facts->guard_message);
         g_free(facts->unit_result);
         *facts = (Facts){ 0 };
 }

@@ -42,6 +42,7 @@ typedef struct {
 
         bool is_lost;       /* the unit or the manager went away before its end was learnt */
         char *lost_message; /* owned */
+        char *guard_message; /* why at its end nobody would have ended the run for us; owned; NULL: somebody would */
 
         /* The manager's word */
         int exec_main_code;   /* CLD_EXITED, CLD_KILLED, CLD_DUMPED; 0 unknown */

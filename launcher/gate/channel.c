@@ -217,6 +217,11 @@ const GateFailure *gate_channel_failure(const GateChannel *channel) {
         return &channel->failure;
 }
 
+const uint64_t *gate_channel_namespaces(const GateChannel *channel) {
+        return channel->failure.type == GATE_FAILURE ? channel->failure.namespaces
+                                                     : channel->hello.namespaces;
+}
+
 int gate_channel_pidfd(const GateChannel *channel) {
         return channel->pidfd;
 }

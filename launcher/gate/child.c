@@ -43,6 +43,7 @@ static int fail(int channel, GateStage stage, int error_number) {
                                 .stage = stage,
                                 .error_number = error_number };
 
+        namespace_read(failure.namespaces);
         (void)send(channel, &failure, sizeof failure, MSG_NOSIGNAL);
         return GATE_EXIT_FAILED;
 }

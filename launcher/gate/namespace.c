@@ -34,8 +34,6 @@ void namespace_read_for_child(uint64_t ret_namespaces[_GATE_NS_MAX]) {
         for (int i = 0; i < _GATE_NS_MAX; i++) {
                 if (!paths[i].child || ret_namespaces[i] == 0)
                         continue;
-                ret_namespaces[i] = inode_of(paths[i].child);
-                if (ret_namespaces[i] == 0)
-                        ret_namespaces[i] = NAMESPACE_UNBORN;
+                ret_namespaces[i] = inode_of(paths[i].child) ?: NAMESPACE_UNBORN;
         }
 }

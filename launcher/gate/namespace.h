@@ -8,7 +8,7 @@
 
 #include "protocol.h"
 
-/* Nobody is in it yet, so nobody can be asked which it is. */
+/* Nobody is in it yet; not every kernel tells which it will be. */
 #define NAMESPACE_UNBORN UINT64_MAX
 
 /* Inodes of /proc/self/ns/…; 0: cannot be seen. */

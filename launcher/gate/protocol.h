@@ -104,6 +104,8 @@ typedef struct {
         uint32_t type; /* GATE_FAILURE */
         uint32_t stage;
         int32_t error_number;
+        uint32_t unused;
+        uint64_t namespaces[_GATE_NS_MAX]; /* which may be why */
 } GateFailure;
 
 /* Ends of the gate that are not the program's. Nobody reads them but a person in `systemctl status`. */

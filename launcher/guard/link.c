@@ -23,6 +23,8 @@
 
 #define RETRY_USEC    (10 * 1000)
 #define PATIENCE_USEC (60 * G_USEC_PER_SEC)
+/* For a run that has started and has lost its guard: who masked it may have second thoughts. */
+#define HOPE_USEC     (5 * G_USEC_PER_SEC)
 
 struct GuardLink {
         sd_event *event;
@@ -33,7 +35,7 @@ struct GuardLink {
 
         int fd; /* to the guard; −1 */
         sd_event_source *io, *retry;
-        bool is_watched;
+        bool is_watched, was_watched;
         uint64_t deadline_usec;
         GError *error;
 
@@ -53,21 +55,29 @@ static void link_close(GuardLink *link) {
         link->fd = -1;
 }
 
-static void give_up(GuardLink *link, const char *why) {
-        link_close(link);
-        if (!link->error)
-                g_set_error(&link->error, LAUNCHER_ERROR, LAUNCHER_ERROR_GUARD,
-                            "no guard could be had, which would end the run if cordon died: %s",
-                            why);
-        link->handler(link->userdata);
-}
-
 static int on_retry(sd_event_source *source, uint64_t usec, void *userdata) {
         GuardLink *link = userdata;
 
         link->retry = sd_event_source_disable_unref(link->retry);
         begin(link);
         return 0;
+}
+
+static int retry_in(GuardLink *link, uint64_t usec) {
+        link->retry = sd_event_source_disable_unref(link->retry);
+        return sd_event_add_time_relative(link->event, &link->retry, CLOCK_MONOTONIC, usec, 1,
+                                          on_retry, link);
+}
+
+static void give_up(GuardLink *link, const char *why) {
+        link_close(link);
+        if (!link->error)
+                g_set_error(&link->error, LAUNCHER_ERROR, LAUNCHER_ERROR_GUARD,
+                            "no guard could be had, which would end the run if cordon died: %s",
+                            why);
+        if (link->was_watched)
+                (void)retry_in(link, HOPE_USEC);
+        link->handler(link->userdata);
 }
 
 /* Ours to close, so it must not look as if we had vanished. */
@@ -86,9 +96,7 @@ static void try_again(GuardLink *link, const char *why) {
                 give_up(link, why);
                 return;
         }
-        link->retry = sd_event_source_disable_unref(link->retry);
-        r = sd_event_add_time_relative(link->event, &link->retry, CLOCK_MONOTONIC, RETRY_USEC, 1,
-                                       on_retry, link);
+        r = retry_in(link, RETRY_USEC);
         if (r < 0)
                 give_up(link, g_strerror(-r));
 }
@@ -111,7 +119,8 @@ static int on_readable(sd_event_source *source, int fd, uint32_t events, void *u
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
                 return 0;
         if (is_word(text, n, GUARD_OK)) {
-                link->is_watched = true;
+                link->is_watched = link->was_watched = true;
+                g_clear_error(&link->error);
                 link->handler(link->userdata);
                 return 0;
         }

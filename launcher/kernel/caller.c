@@ -110,15 +110,30 @@ static void read_signals(Caller *caller) {
         }
 }
 
-/* Its first process would be our first child, and what we start would end with that one. */
+/* Ours is the number that a process has where /proc was mounted. */
+static bool proc_is_ours(void) {
+        g_autofree char *number = g_file_read_link("/proc/self", NULL);
+
+        return !number || g_ascii_strtoll(number, NULL, 10) == getpid();
+}
+
+/* In a pid namespace that we are not in ourselves our first child may be the first of all, and with that one ends whatever
+ * we start there. With another's /proc everybody, the manager too, takes processes for others. */
 static bool read_namespaces(Caller *caller, GError **error) {
+        uint64_t own[_GATE_NS_MAX];
+        const char *message = NULL;
+
+        namespace_read(own);
         namespace_read_for_child(caller->namespaces);
-        if (caller->namespaces[GATE_NS_PID] != NAMESPACE_UNBORN)
-                return true;
-        g_set_error_literal(error, LAUNCHER_ERROR, LAUNCHER_ERROR_NAMESPACE,
-                            "the caller has unshared its pid namespace and is not in the new one, "
-                            "where no manager can be yet: start cordon in it (unshare --fork)");
-        return false;
+        if (caller->namespaces[GATE_NS_PID] != own[GATE_NS_PID])
+                message = "the caller's children would be in another pid namespace than the "
+                          "caller: start cordon as one of them (unshare --fork)";
+        else if (!proc_is_ours())
+                message = "the caller's /proc is that of another pid namespace: mount one of its "
+                          "own (unshare --mount-proc)";
+        if (message)
+                g_set_error_literal(error, LAUNCHER_ERROR, LAUNCHER_ERROR_NAMESPACE, message);
+        return !message;
 }
 
 bool caller_read(Caller *caller, const char *directory, GError **error) {

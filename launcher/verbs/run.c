@@ -245,6 +245,15 @@ static void on_started(void *userdata) {
                 lose_caller(run);
 }
 
+/* At once: the end may be hours away. */
+static void on_unguarded(void *userdata) {
+        const Run *run = userdata;
+
+        if (run->options.is_verbose)
+                fprintf(stderr, "cordon: guard lost: %s\n",
+                        launch_facts(run->launch)->guard_message);
+}
+
 /* main() has put something close-on-exec where the caller had nothing. */
 static int stdio_of(int fd) {
         int flags = fcntl(fd, F_GETFD);
@@ -271,6 +280,7 @@ static bool launch(Run *run, GError **error) {
                 .is_kill_on_output = run->options.is_kill_on_output,
                 .is_best_effort = run->options.is_best_effort,
                 .on_started = on_started,
+                .on_unguarded = on_unguarded,
                 .handler = on_over,
                 .userdata = run,
         };

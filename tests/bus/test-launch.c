@@ -80,6 +80,21 @@ static void *begin_no_program(Case *run, sd_bus *bus) {
         return begin_with(run, bus, &(World){ .exec_errno = ENOENT });
 }
 
+static void *begin_unguarded(Case *run, sd_bus *bus) {
+        return begin_with(run, bus, &(World){ .loses_guard = true });
+}
+
+static void *begin_no_guard(Case *run, sd_bus *bus) {
+        return begin_with(run, bus, &(World){ .has_no_guard = true });
+}
+
+static bool has_evidence(const Verdict *verdict, const char *text) {
+        for (guint i = 0; i < verdict->evidence->len; i++)
+                if (g_str_equal(g_ptr_array_index(verdict->evidence, i), text))
+                        return true;
+        return false;
+}
+
 static char *line_of(const Subjected *subjected) {
         const Facts *facts = launch_facts(subjected->launch);
         g_auto(Verdict) verdict = { 0 };
@@ -93,6 +108,8 @@ static char *line_of(const Subjected *subjected) {
                 g_string_append_printf(line, ", signal %d", verdict.signal);
         else if (verdict.exit_code >= 0)
                 g_string_append_printf(line, ", exit code %d", verdict.exit_code);
+        if (has_evidence(&verdict, "guard lost in mid-run: no guard"))
+                g_string_append(line, ", guard lost");
         g_string_append(line, subjected->world.is_guard_done ? ", clean" : ", for the guard");
         return g_string_free(line, FALSE);
 }
@@ -111,6 +128,8 @@ static char *end(void *subject) {
 static const Subject launch = { begin, end, true };
 static const Subject slow_door = { begin_slow_door, end, true };
 static const Subject no_program = { begin_no_program, end, true };
+static const Subject no_guard = { begin_no_guard, end, true };
+static const Subject unguarded = { begin_unguarded, end, true };
 
 /* What must come out */
 
@@ -222,6 +241,14 @@ int main(void) {
                 }
         test_case(&no_program, PROGRAM_EXITS_3, FAULT_NONE,
                   "not-started (command-not-found), clean", "");
+        test_case(&no_guard, PROGRAM_EXITS_3, FAULT_NONE, "refused (guard), clean",
+                  ", and no guard is to be had");
+        test_case(&unguarded, PROGRAM_EXITS_3, FAULT_NONE, "exited, exit code 3, guard lost, clean",
+                  ", and its guard is lost");
+        test_case(&unguarded, PROGRAM_EXITS_0, FAULT_REMOVED,
+                  "lost (lost), guard lost, for the guard", ", and its guard is lost");
+        test_case(&unguarded, PROGRAM_NOT_EXECUTED, FAULT_NONE, "refused (gate), clean",
+                  ", and its guard is lost");
         for (ProgramKind program = 0; program < _PROGRAM_MAX; program++) {
                 unsigned n_messages = test_drop(program, CASE_NEVER);
 

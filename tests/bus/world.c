@@ -14,6 +14,7 @@
 #include "launcher/guard/leftover.h"
 #include "launcher/guard/link.h"
 #include "launcher/kernel/cgroup.h"
+#include "launcher/kernel/error.h"
 
 static World *world; /* the one that is now */
 
@@ -43,6 +44,24 @@ void deadline_disarm(sd_event_source **timer) {
 
 uint64_t deadline_next_look_usec(uint64_t budget_usec, uint64_t used_usec, uint64_t cpus) {
         return budget_usec - used_usec;
+}
+
+/* The guard watches from the beginning, and not always to the end. */
+
+struct GuardLink {
+        GuardLinkHandler handler;
+        void *userdata;
+};
+
+static GuardLink *guard;
+
+GuardLink *guard_link_new(sd_event *event, const Door *door, const char *id, const char *owner,
+                          GuardLinkHandler handler, void *userdata) {
+        if (world->has_no_guard)
+                handler(userdata);
+        guard = g_new0(GuardLink, 1);
+        *guard = (GuardLink){ .handler = handler, .userdata = userdata };
+        return guard;
 }
 
 /* The gate: what it says waits in a queue, one by one readable. */
@@ -115,6 +134,10 @@ const GateFailure *gate_channel_failure(const GateChannel *channel) {
         return &channel->failure;
 }
 
+const uint64_t *gate_channel_namespaces(const GateChannel *channel) {
+        return channel->hello.namespaces;
+}
+
 int gate_channel_pidfd(const GateChannel *channel) {
         return channel->death_fd;
 }
@@ -128,10 +151,14 @@ void gate_channel_hang_up(GateChannel *channel) {
 void gate_channel_go(GateChannel *channel) {
         world->is_let_go = true;
         if (world->exec_errno) {
-                channel->failure = (GateFailure){ GATE_FAILURE, GATE_AT_EXEC, world->exec_errno };
+                channel->failure = (GateFailure){ .type = GATE_FAILURE,
+                                                  .stage = GATE_AT_EXEC,
+                                                  .error_number = world->exec_errno };
                 say(GATE_NEWS_FAILURE);
         }
         say(GATE_NEWS_END);
+        if (world->loses_guard)
+                guard->handler(guard->userdata);
         fake_go(case_fake(world->run));
 }
 
@@ -146,17 +173,6 @@ static void on_program(FakeEvent event, void *userdata) {
                 return;
         say(GATE_NEWS_END);
         eventfd_write(gate->death_fd, 1);
-}
-
-/* The guard watches from the beginning. */
-
-struct GuardLink {
-        int nothing;
-};
-
-GuardLink *guard_link_new(sd_event *event, const Door *door, const char *id, const char *owner,
-                          GuardLinkHandler handler, void *userdata) {
-        return g_new0(GuardLink, 1);
 }
 
 void guard_link_reopened(GuardLink *link) {
@@ -175,7 +191,10 @@ bool guard_link_is_watched(const GuardLink *link) {
 }
 
 const GError *guard_link_error(const GuardLink *link) {
-        return NULL;
+        static GError lost = { .code = LAUNCHER_ERROR_GUARD, .message = (char *)"no guard" };
+
+        lost.domain = LAUNCHER_ERROR;
+        return world->has_no_guard || (world->loses_guard && world->is_let_go) ? &lost : NULL;
 }
 
 /* No id is ever in use by anything but a living run. */

@@ -15,6 +15,8 @@ typedef struct {
         Door door;           /* borrows the case's connection */
         uint64_t speed;      /* how many times faster than ours the launch's clock is */
         unsigned n_failures; /* so many attempts to reopen the door fail first */
+        bool has_no_guard;   /* none can be had */
+        bool loses_guard;    /* once the program runs, there is no guard any more */
         int exec_errno;      /* the gate cannot execute the program; 0: it can */
 
         bool is_let_go;     /* the gate was told to go */

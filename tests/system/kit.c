@@ -350,6 +350,18 @@ bool kit_wait_line(KitRun *run, const char *line) {
         return true;
 }
 
+bool kit_wait_words(KitRun *run, const char *pattern) {
+        uint64_t deadline = kit_now() + kit_patience(RUN_PATIENCE_USEC);
+
+        while (!g_pattern_match_simple(pattern, run->errors->str)) {
+                if (run->fds[1] < 0 || !pump(run, deadline)) {
+                        diag("cordon never said \"%s\"; it said: %s", pattern, run->errors->str);
+                        return false;
+                }
+        }
+        return true;
+}
+
 void kit_signal(const KitRun *run, int number) {
         (void)kill(run->pid, number);
 }

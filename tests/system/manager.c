@@ -166,6 +166,15 @@ bool manager_stop_unit(const char *unit) {
                                           unit, "replace") >= 0;
 }
 
+char *manager_unit_dir(void) {
+        g_autoptr(GPtrArray) dirs = manager_runtime_dirs();
+        const char *below = g_str_equal(kit_manager(), "system") ? "systemd/system"
+                            : g_str_equal(kit_manager(), "user") ? "systemd/user"
+                                                                 : "units";
+
+        return dirs->len == 1 ? g_build_filename(g_ptr_array_index(dirs, 0), below, NULL) : NULL;
+}
+
 /* Asks every manager that is meant; at least one must be there. */
 static bool tell(const char *method, bool is_answered) {
         g_autoptr(GPtrArray) dirs = manager_runtime_dirs();

@@ -23,6 +23,9 @@ pid_t manager_main_pid(const char *unit); /* 0: no such unit, or no process */
 char *manager_control_group(const char *unit);
 bool manager_stop_unit(const char *unit);
 
+/* Where it looks for units that are gone with the next boot. */
+char *manager_unit_dir(void);
+
 /* Returns when it answers again. */
 bool manager_reload(void);
 bool manager_reexecute(void);

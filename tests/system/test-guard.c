@@ -2,6 +2,7 @@
 
 /* Nothing outlives cordon, however it ends. What sees to that is the guard, which may end in any way itself. */
 
+#include <glib/gstdio.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -219,6 +220,62 @@ static void test_sweep(void) {
 }
 
 /* A run whose launcher lives is not a leftover, though the guard that knew it was stopped. */
+/* A setting for guards alone with which no new one can be started. */
+static void set_obstacle(bool is_there) {
+        g_autofree char *units = manager_unit_dir();
+        g_autofree char *directory = g_build_filename(units ?: "/nowhere",
+                                                      "cordon-guard-.service.d", NULL);
+        g_autofree char *path = g_build_filename(directory, "obstacle.conf", NULL);
+        bool is_done = is_there ? g_mkdir_with_parents(directory, 0755) == 0 &&
+                                          g_file_set_contents(path, "[Service]\nType=dbus\n", -1,
+                                                              NULL)
+                                : g_remove(path) == 0 && g_rmdir(directory) == 0;
+
+        if (!is_done || !manager_reload())
+                BAIL_OUT("no way to keep guards from starting");
+}
+
+static void test_guard_lost(void) {
+        g_autofree char *unit = NULL;
+        KitOrder order = { .options = WORDS("-v"),
+                           .command = VICTIM("quit-on", "USR1", "pid", "say", "ready", "pause") };
+        g_autoptr(KitRun) run = kit_start(&order);
+
+        (void)kit_wait_line(run, "ready");
+        unit = guard_unit();
+        set_obstacle(true);
+        ok(manager_stop_unit(unit), "a guard is stopped, and no other can be started");
+        ok(kit_wait_words(run, "*cordon: guard lost: no guard could be had, which would end *"),
+           "which is told with -v when it happens");
+        set_obstacle(false);
+        release(run);
+        is(record_text(run, "outcome"), "exited", "the run goes on to its end");
+        ok(record_has_evidence(run, "guard lost in mid-run: no guard could be had, *"),
+           "and the record has it");
+        leftover_check(run, "a run that lost its guard");
+}
+
+/* Whoever has lost it for good tries again from time to time. */
+static void test_guard_regained(void) {
+        pid_t none = 0;
+        g_autofree char *unit = NULL;
+        KitOrder order = { .options = WORDS("-v"),
+                           .command = VICTIM("quit-on", "USR1", "pid", "say", "ready", "pause") };
+        g_autoptr(KitRun) run = kit_start(&order);
+
+        (void)kit_wait_line(run, "ready");
+        unit = guard_unit();
+        set_obstacle(true);
+        (void)manager_stop_unit(unit);
+        (void)kit_wait_words(run, "*cordon: guard lost: *");
+        set_obstacle(false);
+        ok(kit_wait_until(is_another_guard, &none, kit_patience(10 * KIT_SEC)),
+           "a lost guard is looked for again");
+        kit_signal(run, SIGKILL);
+        kit_finish(run);
+        ok(leftover_wait(run, GONE_USEC), "and ends the run when cordon is killed");
+}
+
 static void test_guard_stopped(void) {
         Expected expected = { .outcome = "exited",
                               .said = "pid *\nready\n",
@@ -295,6 +352,8 @@ int main(void) {
         test_both_killed(true);
         test_sweep();
         test_guard_stopped();
+        test_guard_lost();
+        test_guard_regained();
         test_plain_slice();
         test_together();
         leftover_check_guard("after all that");

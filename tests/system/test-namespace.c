@@ -93,6 +93,11 @@ static void prepare_time(void) {
 }
 
 static void prepare_pid(void) {
+        enter(CLONE_NEWPID);
+        be_born();
+}
+
+static void prepare_pid_and_proc(void) {
         enter(CLONE_NEWPID | CLONE_NEWNS);
         be_born();
         if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
@@ -153,7 +158,7 @@ static const Row rows[] = {
         { "a host name", prepare_host_name, "/proc/self/ns/uts", "host name" },
         { "System V IPC", prepare_ipc, "/proc/self/ns/ipc", "IPC" },
         { "mounts", prepare_mount, "here", "mount" },
-        { "pids", prepare_pid, "/proc/self/ns/pid", "pid" },
+        { "pids", prepare_pid_and_proc, "/proc/self/ns/pid", "mount" },
         { "time", prepare_time, "/proc/self/ns/time", "time" },
         { "cgroups", prepare_cgroup, "/proc/self/ns/cgroup", "cgroup", .may_lack_cgroups = true },
         { "users, and root there", prepare_user_root, "/proc/self/ns/user", "user",
@@ -213,22 +218,35 @@ static void test_row(const Row *row) {
         end_skip;
 }
 
-static void test_unborn(void) {
-        KitOrder order = { .prepare = prepare_pid_unborn, .command = VICTIM("pid") };
-        const char *message = "the caller has unshared its pid namespace and is not in the new one, "
-                              "where no manager can be yet: start cordon in it (unshare --fork)";
+/* Where no manager could be of use. */
+static const struct {
+        const char *name;
+        void (*prepare)(void);
+        const char *message;
+} useless[] = {
+        { "a pid namespace without anybody in it", prepare_pid_unborn,
+          "the caller's children would be in another pid namespace than the caller: start cordon "
+          "as one of them (unshare --fork)" },
+        { "the /proc of another pid namespace", prepare_pid,
+          "the caller's /proc is that of another pid namespace: mount one of its own (unshare "
+          "--mount-proc)" },
+};
+
+static void test_useless(size_t i) {
+        KitOrder order = { .prepare = useless[i].prepare, .command = VICTIM("pid") };
+        g_autofree char *words = g_strdup_printf("cordon: %s\n", useless[i].message);
         Expected refused = { .outcome = "refused",
                              .status = 125,
                              .exit_code = ABSENT,
                              .error = "namespace",
-                             .message = message,
-                             .words = "cordon: the caller has unshared its pid namespace *\n" };
+                             .message = useless[i].message,
+                             .words = words };
 
         skip(geteuid() != 0, 4, "n/a: only root unshares pids without a user namespace");
 
         g_autoptr(KitRun) run = kit_run(&order);
 
-        expect(run, &refused, "a pid namespace without anybody in it");
+        expect(run, &refused, useless[i].name);
         end_skip;
 }
 
@@ -241,7 +259,8 @@ int main(void) {
                 BAIL_OUT("cannot make %s: %s", mounted, strerror(errno));
         for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
                 test_row(&rows[i]);
-        test_unborn();
+        for (size_t i = 0; i < G_N_ELEMENTS(useless); i++)
+                test_useless(i);
         kit_clear();
         done_testing();
 }
