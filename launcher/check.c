@@ -129,6 +129,11 @@ static const struct {
         { 215, "it may use none of the CPUs of -p CPUAffinity" },
         { 216, "its group cannot be had from this manager" },
         { 217, "its user cannot be had from this manager" },
+        { 233, "its RuntimeDirectory= cannot be made" },
+        { 238, "its StateDirectory= cannot be made" },
+        { 239, "its CacheDirectory= cannot be made" },
+        { 240, "its LogsDirectory= cannot be made" },
+        { 241, "its ConfigurationDirectory= cannot be made" },
         { 226, "its namespaces cannot be set up: see the -p that ask for them" },
 };
 

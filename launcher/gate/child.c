@@ -30,6 +30,15 @@
 #define FD_COUNT     (1 + STDIO_COUNT)
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 
+/* Of our own environment, that of the unit, which is otherwise nobody's business: where -p StateDirectory= and its like
+ * have led. */
+static const char *const unit_variables[] = {
+        "RUNTIME_DIRECTORY=", "STATE_DIRECTORY=",         "CACHE_DIRECTORY=",
+        "LOGS_DIRECTORY=",    "CONFIGURATION_DIRECTORY=",
+};
+
+#define UNIT_VARIABLES (sizeof unit_variables / sizeof unit_variables[0])
+
 typedef struct {
         const GateRequest *request; /* mapped, private: argv and environment point into it */
         const char *directory;
@@ -113,7 +122,8 @@ static char *next_string(char **cursor) {
 
 static bool lay_out(Program *program, const GateRequest *request) {
         char *cursor = (char *)(request + 1) + groups_size(request);
-        char **pointers = calloc((size_t)request->argc + request->envc + 2, sizeof(char *));
+        char **pointers = calloc((size_t)request->argc + request->envc + 2 + UNIT_VARIABLES,
+                                 sizeof(char *));
 
         if (!pointers)
                 return false;
@@ -126,6 +136,19 @@ static bool lay_out(Program *program, const GateRequest *request) {
         for (uint32_t i = 0; i < request->envc; i++)
                 program->environment[i] = next_string(&cursor);
         return true;
+}
+
+static void put_variable(char **environment, const char *name, char *variable) {
+        while (*environment && strncmp(*environment, name, strlen(name)) != 0)
+                environment++;
+        *environment = variable; /* calloc() has the end behind it */
+}
+
+static void add_unit_variables(const Program *program) {
+        for (char **variable = environ; variable && *variable; variable++)
+                for (size_t i = 0; i < UNIT_VARIABLES; i++)
+                        if (strncmp(*variable, unit_variables[i], strlen(unit_variables[i])) == 0)
+                                put_variable(program->environment, unit_variables[i], *variable);
 }
 
 static bool receive(int channel, Program *program) {
@@ -141,6 +164,7 @@ static bool receive(int channel, Program *program) {
         if (!request || !lay_out(program, request))
                 return false;
         (void)close(fds[0]);
+        add_unit_variables(program);
         for (int i = 0; i < STDIO_COUNT; i++)
                 program->stdio[i] = (request->stdio_mask & (1U << i)) && next < count ? fds[next++]
                                                                                       : -1;

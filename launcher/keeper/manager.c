@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -99,13 +100,20 @@ static int manager_open_notify(const char *runtime_dir, GError **error) {
         return fd_steal(&fd);
 }
 
+/* Not the starter's, who may have set it to anything: below it are the directories of StateDirectory= and its like. */
+static const char *manager_home(void) {
+        const struct passwd *account = getpwuid(geteuid());
+
+        return account && g_path_is_absolute(account->pw_dir) ? account->pw_dir : "/";
+}
+
 /* All that it, and what it starts, gets to know. No generators: there is nothing to generate. */
 static GStrv manager_environment(const char *runtime_dir) {
         GStrv environment = g_new0(char *, 9);
         char **at = environment;
 
         *at++ = g_strdup("PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
-        *at++ = g_strdup("HOME=/");
+        *at++ = g_strdup_printf("HOME=%s", manager_home());
         *at++ = g_strdup_printf("XDG_RUNTIME_DIR=%s", runtime_dir);
         *at++ = g_strdup_printf("NOTIFY_SOCKET=%s/notify", runtime_dir);
         *at++ = g_strdup_printf("SYSTEMD_UNIT_PATH=%s/systemd/transient:%s/units", runtime_dir,
