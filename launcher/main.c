@@ -13,8 +13,10 @@
 #include "launcher/options.h"
 #include "launcher/verbs/verbs.h"
 #include "units/nearest.h"
+#include "units/text.h"
 
 #define STATUS_FAILURE 125
+#define TEXT_SHOWN     40
 
 static const struct {
         const char *name;
@@ -69,6 +71,7 @@ static int finish(int status) {
 
 static int refuse(const char *word) {
         Nearest nearest = nearest_to(word);
+        g_autofree char *shown = text_printable(word, TEXT_SHOWN);
 
         for (size_t i = 0; i < G_N_ELEMENTS(verbs); i++)
                 if (verbs[i].usage)
@@ -76,10 +79,11 @@ static int refuse(const char *word) {
         nearest_offer(&nearest, "--help");
         nearest_offer(&nearest, "--version");
         if (option_of_word(word))
-                fprintf(stderr, "cordon: \"%s\" stands behind the verb: cordon run %s", word, word);
+                fprintf(stderr, "cordon: \"%s\" stands behind the verb: cordon run %s", shown,
+                        shown);
         else
                 fprintf(stderr, "cordon: unknown %s \"%s\"", word[0] == '-' ? "option" : "verb",
-                        word);
+                        shown);
         if (nearest.best)
                 fprintf(stderr, " (did you mean %s?)", nearest.best);
         fprintf(stderr, "; see cordon --help\n");

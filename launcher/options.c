@@ -15,6 +15,8 @@
 #include "units/nearest.h"
 #include "units/text.h"
 
+#define TEXT_SHOWN 40
+
 static bool fail(LauncherError code, GError **error, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
 static bool fail(LauncherError code, GError **error, const char *format, ...) {
@@ -25,6 +27,13 @@ static bool fail(LauncherError code, GError **error, const char *format, ...) {
         va_end(arguments);
         g_set_error_literal(error, LAUNCHER_ERROR, (int)code, message);
         return false;
+}
+
+/* A value as a message repeats it. */
+static bool not_accepted(GError **error, const char *option, const char *value, const char *why) {
+        g_autofree char *shown = text_printable(value, TEXT_SHOWN);
+
+        return fail(LAUNCHER_ERROR_BAD_VALUE, error, "%s: \"%s\" is not %s", option, shown, why);
 }
 
 #define usage_error(...) fail(LAUNCHER_ERROR_USAGE, __VA_ARGS__)
@@ -63,7 +72,7 @@ static bool take_label(Options *options, const char *value, GError **error) {
         const char *equals = strchr(value, '=');
 
         if (!equals || equals == value || !g_utf8_validate(value, -1, NULL))
-                return value_error(error, "--label: \"%s\" is not KEY=VALUE", value);
+                return not_accepted(error, "--label", value, "KEY=VALUE");
         g_hash_table_replace(options->labels, g_strndup(value, (gsize)(equals - value)),
                              g_strdup(equals + 1));
         return true;
@@ -71,7 +80,7 @@ static bool take_label(Options *options, const char *value, GError **error) {
 
 static bool take_variable(Options *options, const char *value, GError **error) {
         if (value[0] == '\0' || value[0] == '=')
-                return value_error(error, "-E: \"%s\" is not NAME or NAME=VALUE", value);
+                return not_accepted(error, "-E", value, "NAME or NAME=VALUE");
         g_ptr_array_add(options->variables, g_strdup(value));
         return true;
 }
@@ -127,8 +136,7 @@ static bool take_on_output(Options *options, const char *value, GError **error) 
         options->is_kill_on_output = strcmp(value, "kill") == 0;
         if (options->is_kill_on_output || strcmp(value, "truncate") == 0)
                 return true;
-        return value_error(error, "--on-output: \"%s\" is not accepted; accepted: truncate, kill",
-                           value);
+        return not_accepted(error, "--on-output", value, "accepted; accepted: truncate, kill");
 }
 
 static bool take_record(Options *options, const char *value, GError **error) {
@@ -283,13 +291,14 @@ static bool take(Options *options, const OptionInfo *info, const char *shown, co
 /* "-timeout" is a --timeout that lacks a dash. */
 static bool unknown_option(const char *shown, const char *word, GError **error) {
         Nearest nearest = nearest_to(word);
+        g_autofree char *printable = text_printable(shown, TEXT_SHOWN);
 
         for (size_t i = 0; option_at(i); i++)
                 nearest_offer(&nearest, option_at(i)->name);
         if (nearest.best)
-                return usage_error(error, "unknown option %s (did you mean --%s?)", shown,
+                return usage_error(error, "unknown option %s (did you mean --%s?)", printable,
                                    nearest.best);
-        return usage_error(error, "unknown option %s", shown);
+        return usage_error(error, "unknown option %s", printable);
 }
 
 static bool parse_long(Options *options, char ***argv, GError **error) {

@@ -62,6 +62,13 @@ static void run_clear(Run *run) {
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Run, run_clear)
 
+/* One line, whatever a path or a manager has in it. */
+static void say(const char *text) {
+        g_autofree char *line = text_printable(text, G_MAXSIZE);
+
+        fprintf(stderr, "cordon: %s\n", line);
+}
+
 static bool choose_manager(Options *options, GError **error) {
         const char *word = g_getenv("CORDON_MANAGER");
 
@@ -118,8 +125,7 @@ static bool prepare(Run *run, char **argv, GError **error) {
         if (run->options.record && !run->options.is_help && !run->options.is_dry_run &&
             !sink_open(run->options.record, &run->sink, parsed ? error : &no_sink)) {
                 if (no_sink)
-                        fprintf(stderr, "cordon: %s\n",
-                                no_sink->message); /* the other mistake follows */
+                        g_prefix_error(error, "%s; ", no_sink->message);
                 return false;
         }
         if (!parsed || run->options.is_help)
@@ -323,7 +329,8 @@ static bool write_record(Run *run, const RecordSource *source) {
         text = record_to_json(source, sink_is_terminal(&run->sink));
         if (sink_write(&run->sink, text, &error))
                 return true;
-        fprintf(stderr, "cordon: %s\n", error->message);
+        if (!run->options.is_quiet)
+                say(error->message);
         return false;
 }
 
@@ -361,8 +368,7 @@ static char *unenforced_words(const Run *run) {
 
 static void append_part(GString *line, const char *before, const char *part) {
         if (part)
-                g_string_append_printf(line, "%s%s%s", line->len > 0 ? "; " : "cordon: ", before,
-                                       part);
+                g_string_append_printf(line, "%s%s%s", line->len > 0 ? "; " : "", before, part);
 }
 
 /* The one line. What was lost of the caller's world is in it where the program may now do more than its caller; -v has told
@@ -378,14 +384,15 @@ static void print_words(const Run *run, const char *words, uint32_t unapplied) {
                 if ((unapplied & shortfall->bit) && shortfall->is_told)
                         append_part(line, "not passed on: ", shortfall->words);
         if (line->len > 0)
-                fprintf(stderr, "%s\n", line->str);
+                say(line->str);
 }
 
-/* Whoever is below us knows options alone. */
+/* Whoever is below us knows options alone, and repeats what it was given. */
 static void say_to_giver(const Run *run, char **message) {
         g_autofree char *said = options_say(&run->options, *message);
 
-        text_replace(message, said);
+        g_free(*message);
+        *message = text_printable(said, G_MAXSIZE);
 }
 
 static int report(Run *run) {
@@ -395,7 +402,7 @@ static int report(Run *run) {
         int status = STATUS_FAILURE;
 
         cause_decide(facts, run->spec->command[0], &verdict);
-        if (verdict.outcome == OUTCOME_REFUSED)
+        if (verdict.outcome == OUTCOME_REFUSED || verdict.outcome == OUTCOME_LOST)
                 say_to_giver(run, &verdict.message);
         if (run->door)
                 source.manager = manager_kind_word(run->door->kind);
