@@ -28,6 +28,7 @@ static const Field fields[] = {
         FIELD("ExecMainCode", "i", exec_main_code),
         FIELD("ExecMainStatus", "i", exec_main_status),
         FIELD("ExecMainExitTimestampMonotonic", "t", exec_main_exit_usec),
+        FIELD("ActiveExitTimestampMonotonic", "t", active_exit_usec),
         FIELD("IPIngressBytes", "t", net_in_bytes),
         FIELD("IPEgressBytes", "t", net_out_bytes),
 };
@@ -132,4 +133,13 @@ bool unit_snapshot_is_at_rest(const UnitSnapshot *snapshot) {
 
 bool unit_snapshot_has_ended(const UnitSnapshot *snapshot) {
         return snapshot->exec_main_code != 0 && unit_snapshot_is_at_rest(snapshot);
+}
+
+bool unit_snapshot_is_stopping(const UnitSnapshot *snapshot) {
+        return g_strcmp0(snapshot->active_state, "deactivating") == 0;
+}
+
+bool unit_snapshot_was_stopped(const UnitSnapshot *snapshot) {
+        return snapshot->active_exit_usec != 0 &&
+               snapshot->active_exit_usec < snapshot->exec_main_exit_usec;
 }

@@ -20,6 +20,7 @@ typedef struct {
         int32_t exec_main_code;               /* CLD_…; 0: still running or never ran */
         int32_t exec_main_status;             /* exit code or signal */
         uint64_t exec_main_exit_usec;         /* monotonic; 0: not yet */
+        uint64_t active_exit_usec;            /* likewise: when it was not active any more */
         uint64_t net_in_bytes, net_out_bytes; /* UINT64_MAX: not counted */
 } UnitSnapshot;
 
@@ -35,3 +36,8 @@ bool unit_snapshot_is_at_rest(const UnitSnapshot *snapshot);
 
 /* … and the status of the main process is known. */
 bool unit_snapshot_has_ended(const UnitSnapshot *snapshot);
+
+bool unit_snapshot_is_stopping(const UnitSnapshot *snapshot);
+
+/* It was being stopped, not by the end of its main process: that came later. */
+bool unit_snapshot_was_stopped(const UnitSnapshot *snapshot);

@@ -162,9 +162,20 @@ void enforcer_note_death(Enforcer *enforcer) {
 
 void enforcer_read_facts(Enforcer *enforcer) {
         Facts *facts = enforcer->settings.facts;
+        const CpuTimes *before = &enforcer->cpu_before;
+        struct {
+                uint64_t *value, before, known;
+        } times[] = {
+                { &facts->cpu_usec, before->total_usec, facts->cpu_usec },
+                { &facts->cpu_user_usec, before->user_usec, facts->cpu_user_usec },
+                { &facts->cpu_system_usec, before->system_usec, facts->cpu_system_usec },
+        };
 
+        for (size_t i = 0; i < G_N_ELEMENTS(times); i++)
+                *times[i].value = FACTS_UNKNOWN;
         cgroup_read_facts(enforcer->settings.cgroup, facts);
-        facts->cpu_usec = since(facts->cpu_usec, enforcer->cpu_before.total_usec);
-        facts->cpu_user_usec = since(facts->cpu_user_usec, enforcer->cpu_before.user_usec);
-        facts->cpu_system_usec = since(facts->cpu_system_usec, enforcer->cpu_before.system_usec);
+        for (size_t i = 0; i < G_N_ELEMENTS(times); i++)
+                *times[i].value = *times[i].value == FACTS_UNKNOWN
+                                          ? times[i].known
+                                          : since(*times[i].value, times[i].before);
 }

@@ -41,5 +41,6 @@ void enforcer_kill(Enforcer *enforcer);
 /* The main process is dead: what we do from now on is no cause of anything. */
 void enforcer_note_death(Enforcer *enforcer);
 
-/* Reads all counters into the facts; CPU time from the start of the enforcer on. */
+/* Reads all counters into the facts; CPU time from the start of the enforcer on. What cannot be read any more stays as it
+ * was read before. */
 void enforcer_read_facts(Enforcer *enforcer);

@@ -347,6 +347,7 @@ static void take_word(Launch *launch) {
         launch->facts.exec_main_code = snapshot->exec_main_code;
         launch->facts.exec_main_status = snapshot->exec_main_status;
         text_replace(&launch->facts.unit_result, snapshot->result);
+        launch->facts.is_stopped = unit_snapshot_was_stopped(snapshot);
 }
 
 static void see_to_stragglers(Launch *launch) {
@@ -392,6 +393,8 @@ static void decide_running(Launch *launch) {
             launch->settings.on_started)
                 launch->settings.on_started(launch->settings.userdata);
 
+        if (unit_snapshot_is_stopping(&state->snapshot))
+                enforcer_read_facts(launch->enforcer); /* its slice may go with it */
         if (launch->is_dead)
                 see_to_stragglers(launch);
         if (launch->is_dead && unit_snapshot_has_ended(&state->snapshot)) {

@@ -290,6 +290,11 @@ bool facts_memory_is_own(const Facts *facts) {
                (!is_known(facts->oom_kills_local_limit) || facts->oom_kills_local_limit > 0);
 }
 
+bool facts_is_stopped_by_others(const Facts *facts) {
+        return facts->is_stopped && facts_first_act(facts) == _ACT_MAX &&
+               !result_is(facts, "oom-kill");
+}
+
 /* ---- how we know ---- */
 
 static void G_GNUC_PRINTF(2, 3) add_evidence(Verdict *verdict, const char *format, ...) {
@@ -325,6 +330,21 @@ static void add_act(Verdict *verdict, const Facts *facts, Act act) {
         add_evidence(verdict, "%s %s after exec", words[act], when);
 }
 
+static void add_whose_memory(Verdict *verdict, const Facts *facts) {
+        static const char own[] = "own memory limit not met";
+
+        if (was_counted(facts->oom_events))
+                add_evidence(verdict, "%s, but one inside it: memory.events oom=%" PRIu64, own,
+                             facts->oom_events);
+        else if (facts->oom_ancestor)
+                add_evidence(verdict, "%s, but that of %s", own, facts->oom_ancestor);
+        else if (facts->is_ancestry_whole)
+                add_evidence(verdict, "%s, nor that of an ancestor: the machine ran out of memory",
+                             own);
+        else
+                add_evidence(verdict, "%s: memory of an ancestor or of the machine ran out", own);
+}
+
 static void add_memory(Verdict *verdict, const Facts *facts) {
         const char *source = facts->counter_source ? facts->counter_source : "memory.events";
 
@@ -334,9 +354,7 @@ static void add_memory(Verdict *verdict, const Facts *facts) {
                 add_evidence(verdict, "memory.events.local oom=%" PRIu64,
                              facts->oom_kills_local_limit);
         if (verdict->outcome == OUTCOME_MEMORY && !facts_memory_is_own(facts))
-                add_evidence(
-                        verdict,
-                        "own memory limit not met: memory of an ancestor or of the machine ran out");
+                add_whose_memory(verdict, facts);
 }
 
 static void add_wait_status(Verdict *verdict, const Facts *facts) {
@@ -360,6 +378,8 @@ static void gather_evidence(const Facts *facts, Verdict *verdict) {
                 add_evidence(verdict, "pids.events max=%" PRIu64, facts->tasks_denied);
         if (verdict->outcome == OUTCOME_CPU_TIME && is_known(facts->cpu_usec))
                 add_evidence(verdict, "cpu_usec=%" PRIu64, facts->cpu_usec);
+        if (facts_is_stopped_by_others(facts))
+                add_evidence(verdict, "unit stopped at the manager before the main process ended");
         if (facts->unit_result && !result_is(facts, "success"))
                 add_evidence(verdict, "unit Result=%s", facts->unit_result);
         if (facts->stage != STAGE_REFUSED)

@@ -12,6 +12,7 @@ void facts_init(Facts *facts) {
         *facts = (Facts){
                 .oom_kills = FACTS_UNKNOWN,
                 .oom_kills_local_limit = FACTS_UNKNOWN,
+                .oom_events = FACTS_UNKNOWN,
                 .memory_max_events = FACTS_UNKNOWN,
                 .memory_high_events = FACTS_UNKNOWN,
                 .tasks_denied = FACTS_UNKNOWN,
@@ -37,6 +38,7 @@ void facts_clear(Facts *facts) {
         g_free(facts->lost_message);
         g_free(facts->guard_message);
         g_free(facts->unit_result);
+        g_free(facts->oom_ancestor);
         *facts = (Facts){ 0 };
 }
 

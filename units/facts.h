@@ -48,10 +48,14 @@ typedef struct {
         int exec_main_code;   /* CLD_EXITED, CLD_KILLED, CLD_DUMPED; 0 unknown */
         int exec_main_status; /* exit code or signal */
         char *unit_result;    /* "success", "oom-kill", "timeout", …; owned; NULL unknown */
+        bool is_stopped;      /* it was stopping the unit before the main process ended */
 
         /* The kernel's word, read from the slice after the end */
         uint64_t oom_kills; /* of the slice's tree: memory.events oom_kill, or the v1 notification */
         uint64_t oom_kills_local_limit; /* memory.events.local "oom" of the slice: its own limit was the one; UNKNOWN on v1 */
+        uint64_t oom_events; /* memory.events "oom": that limit or one below it, in the tree, was met */
+        char *oom_ancestor; /* whose limit above it was met meanwhile: a cgroup's path; owned; NULL: nobody's, or unknown */
+        bool is_ancestry_whole;     /* nothing is above what could be seen but the machine itself */
         uint64_t memory_max_events; /* memory.events max */
         uint64_t memory_high_events;
         uint64_t tasks_denied;      /* pids.events max */

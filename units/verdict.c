@@ -89,6 +89,23 @@ static void append_limits(GString *out, const Verdict *verdict, const Facts *fac
                 g_string_append_c(out, ']');
 }
 
+static char *whose_memory(const Facts *facts) {
+        g_autofree char *ancestor = NULL;
+
+        if (facts->oom_events != FACTS_UNKNOWN && facts->oom_events > 0)
+                return g_strdup("memory limit inside it hit");
+        if (facts->oom_ancestor) {
+                ancestor = g_path_get_basename(facts->oom_ancestor);
+                return g_strdup_printf("memory limit of %s hit", ancestor);
+        }
+        return g_strdup(facts->is_ancestry_whole ? "the machine ran out of memory"
+                                                 : "out of memory beyond its own limit");
+}
+
+static bool outcome_is_of_program(Outcome outcome) {
+        return outcome == OUTCOME_EXITED || outcome == OUTCOME_SIGNALED;
+}
+
 /* "memory limit hit", "cancelled by SIGINT"; NULL: the end speaks for itself. */
 static char *head(const Verdict *verdict, const Facts *facts) {
         Limit limit = outcome_info(verdict->outcome)->limit;
@@ -98,7 +115,9 @@ static char *head(const Verdict *verdict, const Facts *facts) {
                 return facts->cancel_signal ? g_strconcat("cancelled by ", name, NULL)
                                             : g_strdup("cancelled");
         if (verdict->outcome == OUTCOME_MEMORY && !facts_memory_is_own(facts))
-                return g_strdup("out of memory beyond its own limit");
+                return whose_memory(facts);
+        if (outcome_is_of_program(verdict->outcome) && facts_is_stopped_by_others(facts))
+                return g_strdup("stopped at the manager");
         if (limit != _LIMIT_MAX)
                 return g_strdup_printf("%s limit hit", limit_info(limit)->key);
 
@@ -164,6 +183,8 @@ char *verdict_message(const Verdict *verdict, const Facts *facts, const char *co
 static char *words_for_exit(const Verdict *verdict, const Facts *facts) {
         g_autofree char *limit = NULL;
 
+        if (facts_is_stopped_by_others(facts))
+                return sentence(verdict, facts, true);
         if (verdict->exit_code == 0 || !verdict->touched[LIMIT_TASKS] || facts->tasks_denied == 0 ||
             facts->tasks_denied == FACTS_UNKNOWN)
                 return NULL;

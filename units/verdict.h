@@ -20,3 +20,6 @@ const ExecFailure *exec_failure(int number);
 
 /* For memory: was it the run's own limit? False when an ancestor's or the machine's memory ran out. */
 bool facts_memory_is_own(const Facts *facts);
+
+/* The manager stopped the unit, and not for a limit: somebody else's doing. */
+bool facts_is_stopped_by_others(const Facts *facts);

@@ -7,12 +7,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "ancestry.h"
 #include "counter.h"
 #include "error.h"
 
@@ -21,6 +23,8 @@ struct Cgroup {
         char *paths[_HIERARCHY_MAX]; /* the same, absolute */
         char *roots[_HIERARCHY_MAX]; /* where the hierarchy is mounted */
         int memory_event;            /* v1: counts memory kills; −1 none */
+        uint64_t memory_events;      /* what it has counted */
+        Ancestry *ancestry;          /* of the memory controller; NULL: there is none */
 };
 
 typedef struct {
@@ -117,6 +121,22 @@ static bool read_paths(Cgroup *cgroup, pid_t pid, const char *slice) {
         return true;
 }
 
+/* A unified hierarchy without the memory controller has no such file. */
+static void note_ancestry(Cgroup *cgroup) {
+        const CounterSource *unified = &counter_of(offsetof(Facts, oom_kills_local_limit))->unified;
+        const CounterSource *legacy = &counter_of(offsetof(Facts, memory_max_events))->legacy;
+        const CounterSource *sources[] = { unified, legacy };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(sources) && !cgroup->ancestry; i++) {
+                Hierarchy h = sources[i]->hierarchy;
+
+                if (cgroup->dirs[h] >= 0 &&
+                    faccessat(cgroup->dirs[h], sources[i]->file, F_OK, 0) == 0)
+                        cgroup->ancestry = ancestry_new(cgroup->paths[h], cgroup->roots[h],
+                                                        sources[i]);
+        }
+}
+
 Cgroup *cgroup_find(pid_t pid, const char *slice, GError **error) {
         g_autoptr(Cgroup) cgroup = g_new0(Cgroup, 1);
 
@@ -129,6 +149,7 @@ Cgroup *cgroup_find(pid_t pid, const char *slice, GError **error) {
                             "the program is not in a cgroup of %s that we can see", slice);
                 return NULL;
         }
+        note_ancestry(cgroup);
         return g_steal_pointer(&cgroup);
 }
 
@@ -143,6 +164,7 @@ void cgroup_free(Cgroup *cgroup) {
         }
         if (cgroup->memory_event >= 0)
                 (void)close(cgroup->memory_event);
+        ancestry_free(cgroup->ancestry);
         g_free(cgroup);
 }
 
@@ -181,15 +203,28 @@ void cgroup_watch_memory(Cgroup *cgroup) {
                 (void)close(control);
 }
 
-static void read_memory_event(const Cgroup *cgroup, Facts *facts) {
-        uint64_t kills = 0;
+/* A group that is removed tells so once more: that was nobody's death. */
+static uint64_t count_memory_events(Cgroup *cgroup) {
+        bool is_gone = faccessat(cgroup->dirs[HIERARCHY_MEMORY], "memory.failcnt", F_OK, 0) < 0;
+        uint64_t news = 0;
+
+        if (read(cgroup->memory_event, &news, sizeof news) == sizeof news)
+                cgroup->memory_events += news;
+        return is_gone && cgroup->memory_events > 0 ? cgroup->memory_events - 1
+                                                    : cgroup->memory_events;
+}
+
+/* An ancestor that runs out tells everybody below it, whomever it kills: where the own limit was not met, only the end
+ * of the main process can say that we were hit. */
+static void read_memory_event(Cgroup *cgroup, Facts *facts) {
+        bool is_own = facts->memory_max_events != FACTS_UNKNOWN && facts->memory_max_events > 0;
+        uint64_t kills;
 
         if (cgroup->memory_event < 0)
                 return;
-        if (read(cgroup->memory_event, &kills, sizeof kills) != sizeof kills)
-                kills = 0;
-        facts->oom_kills = kills;
-        facts->oom_kills_local_limit = kills;
+        kills = count_memory_events(cgroup);
+        facts->oom_kills = is_own || facts_signal(facts) == SIGKILL ? kills : 0;
+        facts->oom_kills_local_limit = is_own ? kills : 0;
         facts->counter_source = "memory.oom_control (v1)";
 }
 
@@ -214,6 +249,11 @@ void cgroup_read_facts(Cgroup *cgroup, Facts *facts) {
                 read_value(cgroup, counter, (uint64_t *)((char *)facts + counter->offset));
         }
         read_memory_event(cgroup, facts);
+        if (!cgroup->ancestry)
+                return;
+        g_free(facts->oom_ancestor);
+        facts->oom_ancestor = ancestry_find_met(cgroup->ancestry);
+        facts->is_ancestry_whole = ancestry_is_whole(cgroup->ancestry);
 }
 
 void cgroup_read_cpu(Cgroup *cgroup, CpuTimes *ret_times) {

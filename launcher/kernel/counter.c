@@ -20,6 +20,7 @@ static const Counter counters[] = {
         { offsetof(Facts, oom_kills_local_limit),
           { HIERARCHY_UNIFIED, "memory.events.local", .key = "oom" },
           { 0 } },
+        { offsetof(Facts, oom_events), { HIERARCHY_UNIFIED, "memory.events", .key = "oom" }, { 0 } },
         { offsetof(Facts, memory_max_events),
           { HIERARCHY_UNIFIED, "memory.events", .key = "max" },
           { HIERARCHY_MEMORY, "memory.failcnt" } },

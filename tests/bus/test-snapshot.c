@@ -37,13 +37,13 @@ static void test_every_field(void) {
         unit_snapshot_init(&snapshot);
         ok(!snapshot.load_state && snapshot.exec_main_code == 0, "at first nothing is known");
         cmp_ok(snapshot.net_in_bytes, "==", UINT64_MAX, "… nor counted");
-        cmp_ok(absorb(&snapshot, "a{sv}", 12, "LoadState", "s", "loaded", "ActiveState", "s",
+        cmp_ok(absorb(&snapshot, "a{sv}", 13, "LoadState", "s", "loaded", "ActiveState", "s",
                       "active", "SubState", "s", "running", "Result", "s", "success",
                       "ControlGroup", "s", "/a.slice/b.service", "InvocationID", "ay", 3, 0x00,
                       0x7f, 0xff, "MainPID", "u", (uint32_t)4294967295U, "ExecMainCode", "i", 2,
                       "ExecMainStatus", "i", -9, "ExecMainExitTimestampMonotonic", "t",
-                      (uint64_t)1 << 63, "IPIngressBytes", "t", (uint64_t)5, "IPEgressBytes", "t",
-                      (uint64_t)6),
+                      (uint64_t)1 << 63, "ActiveExitTimestampMonotonic", "t", (uint64_t)7,
+                      "IPIngressBytes", "t", (uint64_t)5, "IPEgressBytes", "t", (uint64_t)6),
                ">=", 0, "every property of the table is read");
         is(snapshot.load_state, "loaded", "LoadState");
         is(snapshot.active_state, "active", "ActiveState");
@@ -56,6 +56,7 @@ static void test_every_field(void) {
         cmp_ok(snapshot.exec_main_status, "==", -9, "ExecMainStatus");
         cmp_ok(snapshot.exec_main_exit_usec, "==", (uint64_t)1 << 63,
                "ExecMainExitTimestampMonotonic");
+        cmp_ok(snapshot.active_exit_usec, "==", 7, "ActiveExitTimestampMonotonic");
         cmp_ok(snapshot.net_in_bytes, "==", 5, "IPIngressBytes");
         cmp_ok(snapshot.net_out_bytes, "==", 6, "IPEgressBytes");
 }
@@ -102,6 +103,36 @@ static void test_unreadable(void) {
         is(snapshot.result, NULL, "… and nothing was read");
 }
 
+/* Who ends by itself has ended before the manager makes anything of it. */
+static void test_stopped(void) {
+        static const struct {
+                uint64_t active_exit, main_exit;
+                bool was_stopped;
+                const char *name;
+        } rows[] = {
+                { 0, 0, false, "one that runs" },
+                { 0, 20, false, "one that ended and is kept" },
+                { 30, 20, false, "one that failed" },
+                { 20, 20, false, "one that failed in the same moment" },
+                { 10, 20, true, "one that was stopped" },
+                { 10, 0, false, "one that is being stopped" },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+                UnitSnapshot snapshot = { .active_exit_usec = rows[i].active_exit,
+                                          .exec_main_exit_usec = rows[i].main_exit };
+
+                ok(unit_snapshot_was_stopped(&snapshot) == rows[i].was_stopped, "%s was%s stopped",
+                   rows[i].name, rows[i].was_stopped ? "" : " not");
+        }
+
+        g_auto(UnitSnapshot) snapshot = { 0 };
+
+        ok(!unit_snapshot_is_stopping(&snapshot), "what is not known is not being stopped");
+        absorb(&snapshot, "a{sv}", 1, "ActiveState", "s", "deactivating");
+        ok(unit_snapshot_is_stopping(&snapshot), "what is deactivating is");
+}
+
 int main(void) {
         plan(NO_PLAN);
         talk = talk_new(&faults[FAULT_NONE], 0);
@@ -109,6 +140,7 @@ int main(void) {
         test_keeps();
         test_skips();
         test_unreadable();
+        test_stopped();
         talk_free(talk);
         done_testing();
 }

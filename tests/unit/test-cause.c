@@ -25,7 +25,10 @@ typedef struct {
         uint64_t act[_ACT_MAX];
         int cancel_signal;
         uint64_t oom, oom_own, max_events; /* 0: counted, none; U: nobody could tell */
-        uint64_t cpu, denied, tasks_peak;  /* cpu in ms */
+        uint64_t oom_events;
+        const char *oom_ancestor;
+        bool is_ancestry_whole, is_stopped;
+        uint64_t cpu, denied, tasks_peak; /* cpu in ms */
         Stage stage_not; /* 0 (refused) is given by is_refused; so: STAGE_NOT_EXECUTED or nothing */
         int exec_errno;
         bool is_refused, is_lost;
@@ -61,9 +64,13 @@ static const Row rows[] = {
         { OUTCOME_SIGNALED, 137, "kills itself with SIGKILL", "memory=64M timeout=1s", CLD_KILLED, SIGKILL, "signal" },
         { OUTCOME_SIGNALED, 137, "is killed by an administrator", "memory=64M cpu-time=1s", CLD_KILLED, SIGKILL, "signal", .cpu = 900 },
         { OUTCOME_SIGNALED, 143, "kills itself with SIGTERM, success says the unit", "timeout=1s", CLD_KILLED, SIGTERM, "success" },
-        { OUTCOME_SIGNALED, 143, "is stopped by an administrator", "timeout=30s", CLD_KILLED, SIGTERM, "success" },
+        { OUTCOME_SIGNALED, 143, "is stopped by an administrator", "timeout=30s", CLD_KILLED, SIGTERM, "success",
+          .is_stopped = true, .evidence = "unit stopped at the manager *" },
+        { OUTCOME_EXITED, 0, "is stopped by an administrator and exits 0", "", CLD_EXITED, 0, "success", .is_stopped = true,
+          .evidence = "unit stopped at the manager *" },
         { OUTCOME_SIGNALED, 137, "is stopped by an administrator and ignores it: Result=timeout is the stop's",
-          "timeout=30s", CLD_KILLED, SIGKILL, "timeout", .ended = 6000, .evidence = "unit Result=timeout" },
+          "timeout=30s", CLD_KILLED, SIGKILL, "timeout", .ended = 6000, .is_stopped = true,
+          .evidence = "unit Result=timeout" },
         { OUTCOME_SIGNALED, 152, "sends itself SIGXCPU", "cpu-time=10s", CLD_KILLED, SIGXCPU, "signal", .cpu = 10 },
         { OUTCOME_SIGNALED, 152, "SIGXCPU of the caller's own limit", "", CLD_KILLED, SIGXCPU, "signal", .cpu = 5000 },
         { OUTCOME_SIGNALED, 153, "SIGXFSZ of the caller's own limit", "", CLD_KILLED, SIGXFSZ, "signal" },
@@ -85,6 +92,20 @@ static const Row rows[] = {
           .touched = "", .evidence = "own memory limit not met: *" },
         { OUTCOME_MEMORY, 137, "the machine ran out, no limit asked", "", CLD_KILLED, SIGKILL, "oom-kill", .oom = 1,
           .touched = "", .evidence = "own memory limit not met: *" },
+        { OUTCOME_MEMORY, 137, "an ancestor ran out", "memory=64M", CLD_KILLED, SIGKILL, "oom-kill", .oom = 1,
+          .oom_ancestor = "/a.slice/b.slice", .is_ancestry_whole = true, .touched = "",
+          .evidence = "own memory limit not met, but that of /a.slice/b.slice" },
+        { OUTCOME_MEMORY, 137, "the machine ran out, and it is known", "memory=64M", CLD_KILLED, SIGKILL, "oom-kill", .oom = 1,
+          .is_ancestry_whole = true, .touched = "",
+          .evidence = "own memory limit not met, nor that of an ancestor: the machine ran out of memory" },
+        { OUTCOME_MEMORY, 137, "a limit of the program's own making", "memory=64M", CLD_EXITED, 0, "oom-kill", .oom = 1,
+          .oom_events = 1, .is_ancestry_whole = true, .touched = "",
+          .evidence = "own memory limit not met, but one inside it: memory.events oom=1" },
+        { OUTCOME_MEMORY, 137, "its own, and an ancestor's too", "memory=64M", CLD_KILLED, SIGKILL, "oom-kill", .oom = 1,
+          .oom_own = 1, .oom_events = 1, .oom_ancestor = "/a.slice", .touched = "memory",
+          .evidence = "memory.events.local oom=1" },
+        { OUTCOME_EXITED, 0, "an ancestor ran out and killed others", "memory=64M", CLD_EXITED, 0, "success",
+          .oom_ancestor = "/a.slice", .touched = "" },
         { OUTCOME_MEMORY, 137, "v1: a notification and failcnt", "memory=64M", CLD_KILLED, SIGKILL, "signal", .oom = 1,
           .oom_own = U, .max_events = 7, .touched = "memory" },
         { OUTCOME_MEMORY, 137, "no counters at all, the manager's word", "memory=64M", CLD_KILLED, SIGKILL, "oom-kill", .oom = U,
@@ -231,6 +252,10 @@ static void tell(Facts *facts, const Row *row) {
         facts->cancel_signal = row->cancel_signal;
         facts->oom_kills = row->oom;
         facts->oom_kills_local_limit = row->oom_own;
+        facts->oom_events = row->oom_events;
+        facts->oom_ancestor = g_strdup(row->oom_ancestor);
+        facts->is_ancestry_whole = row->is_ancestry_whole;
+        facts->is_stopped = row->is_stopped;
         facts->memory_max_events = row->max_events;
         facts->cpu_usec = row->cpu == U ? U : row->cpu * MS;
         facts->tasks_denied = row->denied;

@@ -27,6 +27,7 @@ static const struct {
 } rows[] = {
         { 2, offsetof(Facts, oom_kills), false, events },
         { 1, offsetof(Facts, oom_kills_local_limit), false, events },
+        { 1, offsetof(Facts, oom_events), false, events },
         { 12, offsetof(Facts, memory_max_events), false, events },
         { 3, offsetof(Facts, memory_high_events), false, events },
         { 251123, offsetof(Facts, cpu_usec), false, cpu_stat },

@@ -20,7 +20,9 @@ typedef struct {
         int cancel_signal;
         uint64_t ended; /* ms after exec */
         uint64_t oom, oom_own, peak, cpu, denied;
-        bool no_wall;
+        bool no_wall, is_whole, is_stopped;
+        uint64_t oom_below;
+        const char *ancestor;
 } Row;
 
 /* clang-format off */
@@ -40,6 +42,22 @@ static const Row rows[] = {
         { "out of memory beyond its own limit: killed (SIGKILL)",
           "out of memory beyond its own limit: killed (SIGKILL) after 0.8s, peak 12M", "memory=256M", CLD_KILLED, SIGKILL,
           _ACT_MAX, 0, 0, 812, .oom = 1, .peak = 12 << 20 },
+        { "memory limit of b.slice hit: killed (SIGKILL)",
+          "memory limit of b.slice hit: killed (SIGKILL) after 0.8s, peak 12M", "memory=256M", CLD_KILLED, SIGKILL,
+          _ACT_MAX, 0, 0, 812, .oom = 1, .peak = 12 << 20, .ancestor = "/a.slice/b.slice", .is_whole = true },
+        { "the machine ran out of memory: killed (SIGKILL)",
+          "the machine ran out of memory: killed (SIGKILL) after 0.8s, peak 12M", "", CLD_KILLED, SIGKILL,
+          _ACT_MAX, 0, 0, 812, .oom = 1, .peak = 12 << 20, .is_whole = true },
+        { "memory limit inside it hit: exited with 0",
+          "memory limit inside it hit: exited with 0 after 0.8s, peak 12M", "memory=256M", CLD_EXITED, 0,
+          _ACT_MAX, 0, 0, 812, .oom = 1, .peak = 12 << 20, .oom_below = 1, .is_whole = true },
+        { "stopped at the manager: killed (SIGTERM)", "stopped at the manager: killed (SIGTERM) after 0.8s", "timeout=1s",
+          CLD_KILLED, SIGTERM, _ACT_MAX, 0, 0, 812, .is_stopped = true },
+        { "stopped at the manager: exited with 0", "stopped at the manager: exited with 0 after 0.8s", "", CLD_EXITED, 0,
+          _ACT_MAX, 0, 0, 812, .is_stopped = true },
+        { "timeout limit hit: killed (SIGTERM) [limits: timeout=1000000]",
+          "timeout limit hit: killed (SIGTERM) after 1.0s [timeout=1s]", "timeout=1s", CLD_KILLED, SIGTERM, ACT_TIMEOUT, 1000, 0,
+          1004, .is_stopped = true },
         { "timeout limit hit: killed (SIGTERM) [limits: timeout=1000000]",
           "timeout limit hit: killed (SIGTERM) after 1.0s [timeout=1s]", "timeout=1s", CLD_KILLED, SIGTERM, ACT_TIMEOUT, 1000, 0,
           1004 },
@@ -106,6 +124,10 @@ static void tell(Facts *facts, const Row *row) {
         facts->cancel_signal = row->cancel_signal;
         facts->oom_kills = row->oom;
         facts->oom_kills_local_limit = row->oom_own;
+        facts->oom_events = row->oom_below;
+        facts->oom_ancestor = g_strdup(row->ancestor);
+        facts->is_ancestry_whole = row->is_whole;
+        facts->is_stopped = row->is_stopped;
         facts->memory_peak_bytes = row->peak;
         facts->cpu_usec = row->cpu * MS;
         facts->tasks_denied = row->denied;
