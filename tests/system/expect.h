@@ -17,6 +17,7 @@ typedef struct {
         const char *words;   /* all of stderr, likewise; NULL: silent */
         const char *said;    /* all of stdout, likewise; NULL: silent */
         const char *touched; /* keys of limits, separated by spaces; NULL: none is touched */
+        bool is_unmeasured;  /* the slice may be gone before its counters are read */
 } Expected;
 
 /* Four points: how it ended, that its record keeps the form, what the record says, and that nothing is left. */

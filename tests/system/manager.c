@@ -175,6 +175,24 @@ char *manager_unit_dir(void) {
         return dirs->len == 1 ? g_build_filename(g_ptr_array_index(dirs, 0), below, NULL) : NULL;
 }
 
+bool manager_kill_unit(const char *unit, int signal) {
+        g_autoptr(sd_bus) bus = NULL;
+        g_autofree char *path = unit_path(unit, &bus);
+
+        return path && sd_bus_call_method(bus, SERVICE, PATH, MANAGER, "KillUnit", NULL, NULL,
+                                          "ssi", unit, "all", signal) >= 0;
+}
+
+/* As "systemctl set-property --runtime" does it. */
+bool manager_limit_memory(const char *slice, uint64_t bytes) {
+        g_autoptr(sd_bus) bus = NULL;
+        g_autofree char *path = unit_path(slice, &bus);
+
+        return path && sd_bus_call_method(bus, SERVICE, PATH, MANAGER, "SetUnitProperties", NULL,
+                                          NULL, "sba(sv)", slice, 1, 2, "MemoryMax", "t", bytes,
+                                          "MemorySwapMax", "t", UINT64_C(0)) >= 0;
+}
+
 /* Asks every manager that is meant; at least one must be there. */
 static bool tell(const char *method, bool is_answered) {
         g_autoptr(GPtrArray) dirs = manager_runtime_dirs();

@@ -6,6 +6,7 @@
 
 #include <glib.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* Where its socket is, and where cordon keeps things about it. */
@@ -22,6 +23,8 @@ GPtrArray *manager_units(const char *const *patterns);
 pid_t manager_main_pid(const char *unit); /* 0: no such unit, or no process */
 char *manager_control_group(const char *unit);
 bool manager_stop_unit(const char *unit);
+bool manager_kill_unit(const char *unit, int signal); /* all of its processes */
+bool manager_limit_memory(const char *slice, uint64_t bytes);
 
 /* Where it looks for units that are gone with the next boot. */
 char *manager_unit_dir(void);
