@@ -20,6 +20,7 @@ static const struct {
         const char *of_system;
         const char *of_user[2];
         bool stays;
+        bool may_be_else; /* the manager does not mind what else is there */
 } rows[] = {
         { "RuntimeDirectory", "RUNTIME_DIRECTORY", "/run", { "*", "*" }, false },
         { "StateDirectory", "STATE_DIRECTORY", "/var/lib", { "~/.config", "~/.local/state" }, true },
@@ -33,6 +34,7 @@ static const struct {
           "CONFIGURATION_DIRECTORY",
           "/etc",
           { "~/.config", "~/.config" },
+          true,
           true },
 };
 
@@ -74,6 +76,27 @@ static bool is_gone(const void *directory) {
         return !g_file_test(directory, G_FILE_TEST_EXISTS);
 }
 
+/* Where the directory should be is a file. */
+static void test_obstacle(size_t i, const char *option, const char *path) {
+        g_autofree char *words = g_strdup_printf(
+                "cordon: the unit did not start (status *): its %s= cannot be made\n",
+                rows[i].property);
+        KitOrder order = { .options = WORDS("-p", option), .command = VICTIM("end") };
+        Expected refused = { .outcome = "refused",
+                             .status = 125,
+                             .exit_code = ABSENT,
+                             .error = "gate",
+                             .words = words };
+
+        if (!g_file_set_contents(path, "", 0, NULL))
+                BAIL_OUT("cannot write %s", path);
+
+        g_autoptr(KitRun) run = kit_run(&order);
+
+        expect(run, &refused, option);
+        (void)g_unlink(path);
+}
+
 static void test_row(size_t i) {
         g_autofree char *name = g_strdup_printf("cordon-test-%d", (int)getpid());
         g_autofree char *option = g_strconcat(rows[i].property, "=", name, NULL);
@@ -90,6 +113,8 @@ static void test_row(size_t i) {
            "it %s", rows[i].stays ? "stays" : "goes with the run");
         (void)g_rmdir(directory);
         leftover_check(run, rows[i].property);
+        if (rows[i].stays && !rows[i].may_be_else && run->status == 0)
+                test_obstacle(i, option, directory);
 }
 
 /* Nothing that -p asks for: the caller's stay. */

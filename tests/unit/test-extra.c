@@ -318,6 +318,7 @@ static const struct {
 } owns[] = {
         { "Nice=5", 0 }, { "NoNewPrivileges=yes", 0 }, { "IPAddressAllow=any", 0 },
         { "PrivateTmp=no", 0 }, { "ProtectSystem=no", 0 }, { "ReadOnlyPaths=", 0 }, { "ProcSubset=all", 0 }, { "ProtectProc=default", 0 },
+        { "StateDirectory=x", 0 }, { "MountAPIVFS=yes", 0 },
         { "PrivateTmp=yes", EXTRA_OWN_MOUNT | EXTRA_OWN_USER },
         { "PrivateTmp=disconnected", EXTRA_OWN_MOUNT | EXTRA_OWN_USER },
         { "ProtectSystem=strict", EXTRA_OWN_MOUNT | EXTRA_OWN_USER },
@@ -327,6 +328,8 @@ static const struct {
         { "NetworkNamespacePath=/x", EXTRA_OWN_NETWORK | EXTRA_OWN_MOUNT | EXTRA_OWN_USER },
         { "PrivatePIDs=yes", EXTRA_OWN_PID | EXTRA_OWN_MOUNT | EXTRA_OWN_USER },
         { "PrivateIPC=yes", EXTRA_OWN_IPC | EXTRA_OWN_MOUNT | EXTRA_OWN_USER },
+        { "ProtectControlGroups=yes", EXTRA_OWN_MOUNT | EXTRA_OWN_USER },
+        { "ProtectControlGroups=strict", EXTRA_OWN_CGROUP | EXTRA_OWN_MOUNT | EXTRA_OWN_USER },
         { "ProtectHostname=yes", EXTRA_OWN_UTS | EXTRA_OWN_MOUNT | EXTRA_OWN_USER },
 };
 
