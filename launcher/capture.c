@@ -71,8 +71,8 @@ Capture *capture_new(sd_event *event, uint64_t limit_bytes, CaptureHandler on_fu
 
         capture->read_fd = capture->write_fd = -1;
         capture->bytes = g_byte_array_new();
-        /* GLib counts bytes in 32 bits; nobody wants a record of 4 GB. */
-        capture->limit_bytes = MIN(limit_bytes, G_MAXINT32);
+        g_assert(limit_bytes <= G_MAXINT32); /* GLib counts bytes in 32 bits */
+        capture->limit_bytes = limit_bytes;
         capture->on_full = on_full;
         capture->userdata = userdata;
         if (pipe2(ends, O_CLOEXEC) == 0) {

@@ -15,6 +15,7 @@
 #include "units/signame.h"
 
 #define SCHEMA 1
+#define PIECE  ((size_t)8192) /* of a captured stream, at a time */
 
 typedef struct {
         const char *key;
@@ -191,27 +192,81 @@ static size_t whole_characters(const GByteArray *bytes, bool is_truncated) {
         return is_split ? whole : bytes->len;
 }
 
-static void add_stream(cJSON *record, const char *name, const Capture *capture) {
-        g_autofree char *truncated = g_strconcat(name, "_truncated", NULL);
+/* The streams are not in cJSON's hands: it would hold each of them three times, with six bytes for a byte. */
 
+typedef struct {
+        RecordPut put;
+        void *userdata;
+        bool is_pretty;
+} Writer;
+
+static void put_text(const Writer *writer, const char *text) {
+        writer->put(writer->userdata, text, strlen(text));
+}
+
+static void put_key(const Writer *writer, const char *name, const char *suffix) {
+        g_autofree char *text = g_strconcat(writer->is_pretty ? ",\n\t\"" : ",\"", name, suffix,
+                                            writer->is_pretty ? "\":\t" : "\":", NULL);
+
+        put_text(writer, text);
+}
+
+static void append_escaped(GString *text, char c) {
+        static const char named[] = "\"\"\\\\\bb\ff\nn\rr\tt"; /* pairs */
+
+        for (const char *pair = named; *pair; pair += 2)
+                if (c == pair[0]) {
+                        g_string_append_c(text, '\\');
+                        g_string_append_c(text, pair[1]);
+                        return;
+                }
+        if ((unsigned char)c < ' ')
+                g_string_append_printf(text, "\\u%04x", c);
+        else
+                g_string_append_c(text, c);
+}
+
+static void put_escaped(const Writer *writer, const char *data, size_t size) {
+        g_autoptr(GString) text = g_string_sized_new(8 * PIECE);
+
+        for (size_t i = 0; i < size; i++) {
+                append_escaped(text, data[i]);
+                if (i + 1 < size && (i + 1) % PIECE != 0)
+                        continue;
+                writer->put(writer->userdata, text->str, text->len);
+                g_string_truncate(text, 0);
+        }
+}
+
+static void put_base64(const Writer *writer, const guint8 *data, size_t size) {
+        char text[2 * PIECE];
+        int state = 0, save = 0;
+
+        for (size_t done = 0; done < size; done += PIECE)
+                writer->put(writer->userdata, text,
+                            g_base64_encode_step(data + done, MIN(size - done, PIECE), FALSE, text,
+                                                 &state, &save));
+        writer->put(writer->userdata, text, g_base64_encode_close(FALSE, text, &state, &save));
+}
+
+static void put_stream(const Writer *writer, const char *name, const Capture *capture) {
         if (!capture)
                 return;
 
         const GByteArray *bytes = capture_bytes(capture);
         const char *data = bytes->len > 0 ? (const char *)bytes->data : "";
         size_t size = whole_characters(bytes, capture_is_truncated(capture));
+        bool is_text = g_utf8_validate(data, (gssize)size, NULL);
 
-        if (g_utf8_validate(data, (gssize)size, NULL)) {
-                g_autofree char *text = g_strndup(data, size);
-
-                add_string(record, name, text);
-        } else {
-                g_autofree char *key = g_strconcat(name, "_base64", NULL);
-                g_autofree char *text = g_base64_encode(bytes->data, bytes->len);
-
-                add_string(record, key, text);
-        }
-        cJSON_AddBoolToObject(record, truncated, capture_is_truncated(capture));
+        put_key(writer, name, is_text ? "" : "_base64");
+        put_text(writer, "\"");
+        if (is_text)
+                put_escaped(writer, data, size);
+        else
+                put_base64(writer, bytes->data, bytes->len);
+        put_text(writer, "\"");
+        put_key(writer, name, "_truncated");
+        put_text(writer, capture_is_truncated(capture) ? "true" : "false");
 }
 
 static void add_time(cJSON *record, const char *key, uint64_t usec) {
@@ -227,9 +282,9 @@ static void add_time(cJSON *record, const char *key, uint64_t usec) {
         add_string(record, key, text);
 }
 
-char *record_to_json(const RecordSource *source, bool is_pretty) {
+/* Everything but the streams. */
+static cJSON *head_of(const RecordSource *source) {
         cJSON *record = cJSON_CreateObject();
-        char *text, *copy;
 
         add_number(record, "schema", SCHEMA);
         add_names(record, source);
@@ -240,8 +295,6 @@ char *record_to_json(const RecordSource *source, bool is_pretty) {
         if (source->facts->stage == STAGE_EXECUTED)
                 add_shortfalls(record, source->unapplied);
         add_usage(record, source->facts);
-        add_stream(record, "stdout", source->output);
-        add_stream(record, "stderr", source->errors);
         if (source->facts->stage == STAGE_EXECUTED) {
                 add_time(record, "started_at", source->facts->started_realtime_usec);
                 add_time(record, "ended_at", source->facts->ended_realtime_usec);
@@ -249,10 +302,36 @@ char *record_to_json(const RecordSource *source, bool is_pretty) {
         add_string(record, "invocation_id", source->invocation_id);
         add_string(record, "cordon_version", source->manager ? CORDON_VERSION : NULL);
         add_string(record, "systemd_version", source->manager_version);
+        return record;
+}
 
-        text = is_pretty ? cJSON_Print(record) : cJSON_PrintUnformatted(record);
-        copy = g_strdup(text);
-        cJSON_free(text);
+/* What a reader cannot do without, of a request too large for a text. */
+static cJSON *least_of(const RecordSource *source) {
+        cJSON *record = cJSON_CreateObject();
+
+        add_number(record, "schema", SCHEMA);
+        add_names(record, source);
+        add_verdict(record, source->verdict);
+        return record;
+}
+
+/* cJSON's texts end at 2 GB; NULL then. */
+static char *print(cJSON *record, bool is_pretty) {
+        char *text = is_pretty ? cJSON_Print(record) : cJSON_PrintUnformatted(record);
+
         cJSON_Delete(record);
-        return copy;
+        return text;
+}
+
+void record_put(const RecordSource *source, bool is_pretty, RecordPut put, void *userdata) {
+        Writer writer = { .put = put, .userdata = userdata, .is_pretty = is_pretty };
+        const char *end = is_pretty ? "\n}" : "}";
+        char *head = print(head_of(source), is_pretty) ?: print(least_of(source), is_pretty);
+
+        g_assert(head && g_str_has_suffix(head, end));
+        put(userdata, head, strlen(head) - strlen(end));
+        cJSON_free(head);
+        put_stream(&writer, "stdout", source->output);
+        put_stream(&writer, "stderr", source->errors);
+        put_text(&writer, end);
 }

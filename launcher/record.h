@@ -25,5 +25,7 @@ typedef struct {
         uint32_t unapplied; /* GATE_UNAPPLIED_…: what of the caller's world it did not have */
 } RecordSource;
 
-/* One line without a newline, or indented for people. */
-char *record_to_json(const RecordSource *source, bool is_pretty);
+typedef void (*RecordPut)(void *userdata, const char *data, size_t size);
+
+/* One line without a newline, or indented for people, piece by piece: captured output is large and has no second copy. */
+void record_put(const RecordSource *source, bool is_pretty, RecordPut put, void *userdata);

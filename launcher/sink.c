@@ -101,15 +101,23 @@ static bool write_all(int fd, const char *text, size_t size) {
         return true;
 }
 
-bool sink_write(Sink *sink, const char *text, GError **error) {
-        g_autofree char *line = g_strconcat(text, "\n", NULL);
+void sink_begin(Sink *sink) {
         struct stat st;
 
+        sink->error = 0;
         if (sink->is_ours && !sink->is_stream && fstat(sink->fd, &st) == 0 && S_ISREG(st.st_mode) &&
             ftruncate(sink->fd, 0) < 0)
-                return sink_fail(sink->name, g_strerror(errno), error);
-        return write_all(sink->fd, line, strlen(line)) ||
-               sink_fail(sink->name, g_strerror(errno), error);
+                sink->error = errno;
+}
+
+void sink_put(Sink *sink, const char *data, size_t size) {
+        if (sink->error == 0 && !write_all(sink->fd, data, size))
+                sink->error = errno;
+}
+
+bool sink_end(Sink *sink, GError **error) {
+        sink_put(sink, "\n", 1);
+        return sink->error == 0 || sink_fail(sink->name, g_strerror(sink->error), error);
 }
 
 bool sink_is_terminal(const Sink *sink) {

@@ -12,6 +12,7 @@ typedef struct {
         bool is_ours;   /* to be closed */
         bool is_stream; /* a path that is one of the caller's streams: written behind what is there */
         char *name;     /* as asked, for messages */
+        int error;      /* errno of the first write that failed; 0: none has */
 } Sink;
 
 #define SINK_INIT \
@@ -20,8 +21,11 @@ typedef struct {
 /* "-", "fd:N" or a path. */
 bool sink_open(const char *where, Sink *ret_sink, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The text and a newline, whole, in place of what a file held. */
-bool sink_write(Sink *sink, const char *text, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* The record: begun, put in pieces (after a failure nothing more is written), ended with a newline. It takes the place of
+ * what a file held. */
+void sink_begin(Sink *sink);
+void sink_put(Sink *sink, const char *data, size_t size);
+bool sink_end(Sink *sink, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 bool sink_is_terminal(const Sink *sink);
 void sink_clear(Sink *sink);

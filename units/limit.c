@@ -24,6 +24,7 @@
 #define USEC_MAX   (UINT64_C(36500) * 86400 * SEC)
 #define TASKS_MAX  UINT64_C(4194304) /* the kernel's PID_MAX_LIMIT: pids.max takes no more */
 #define NOFILE_MAX (UINT64_C(1) << 30)
+#define OUTPUT_MAX (256 * MIB) /* the launcher holds both streams */
 #define CPUS_MAX   ((uint64_t)PARSE_CPU_MAX + 1)
 
 /* Smallest amounts: what /bin/true, dynamically linked, needs to be executed and end with 0, with some air. Found by
@@ -144,7 +145,7 @@ static const LimitInfo limits[] = {
         [LIMIT_OUTPUT] = {
                 .key = "output", .unit = LIMIT_UNIT_BYTES, .value_name = "SIZE",
                 .carrier = LIMIT_ON_US, .encoding = LIMIT_ENCODING_NONE,
-                .min = 0, .max = BYTES_MAX,
+                .min = 0, .max = OUTPUT_MAX, .is_never_lifted = true,
                 .default_when = LIMIT_DEFAULT_WHEN_CAPTURING, .default_value = MIB,
                 .help = "bytes of each captured stream (default 1M)",
         },
@@ -242,6 +243,8 @@ bool limit_set_parse(LimitSet *set, Limit limit, const char *text, GError **erro
         ParseResult result = PARSE_OK;
 
         if (strcmp(text, "infinity") == 0) {
+                if (info->is_never_lifted)
+                        value = info->max;
                 set_put(set, limit, value, &cpus);
                 return true;
         }

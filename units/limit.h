@@ -88,6 +88,7 @@ typedef struct {
                 stand_in; /* what --best-effort sets on the unit besides; the program can undo it */
         uint64_t min;     /* smallest value accepted, inclusive */
         uint64_t max;     /* largest value accepted, inclusive */
+        bool is_never_lifted; /* "infinity" is max */
         LimitDefault default_when;
         uint64_t default_value;
         LimitReadback readback;

@@ -320,14 +320,18 @@ static bool launch(Run *run, GError **error) {
         return false;
 }
 
+static void put_record(void *userdata, const char *data, size_t size) {
+        sink_put(userdata, data, size);
+}
+
 static bool write_record(Run *run, const RecordSource *source) {
-        g_autofree char *text = NULL;
         g_autoptr(GError) error = NULL;
 
         if (run->sink.fd < 0)
                 return true;
-        text = record_to_json(source, sink_is_terminal(&run->sink));
-        if (sink_write(&run->sink, text, &error))
+        sink_begin(&run->sink);
+        record_put(source, sink_is_terminal(&run->sink), put_record, &run->sink);
+        if (sink_end(&run->sink, &error))
                 return true;
         if (!run->options.is_quiet)
                 say(error->message);

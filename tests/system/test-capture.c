@@ -23,6 +23,8 @@ static const struct {
         { "nothing at all", NULL, WORDS("end"), { .outcome = "exited" }, "", "" },
         { "characters of many kinds", NULL, WORDS("say", "\"quoted\" \\ \t\x01\x7f \xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"),
           { .outcome = "exited" }, "\"quoted\" \\ \t\x01\x7f \xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\n", "", .is_extra = true },
+        { "every control character", NULL, WORDS("say", "\x01\x02\b\f\v\n\r\x1f/"),
+          { .outcome = "exited" }, "\x01\x02\b\f\v\n\r\x1f/\n", "", .is_extra = true },
         { "a closed stdout", NULL, WORDS("close", "1", "complain", "still", "exit", "3"),
           { .outcome = "exited", .status = 3, .exit_code = 3 }, "", "still\n" },
         { "more than the limit", WORDS("--output", "10"), WORDS("say", "0123456789abcdef", "exit", "5"),
@@ -122,6 +124,24 @@ static void test_flood(void) {
         end_skip;
 }
 
+/* Six bytes of the record for each byte of output: none of them is held. */
+static void test_control(void) {
+        const char *const size = kit_is_slow() ? "4M" : "48M";
+        g_autofree char *script = g_strdup_printf("head -c %s /dev/zero | tr '\\0' '\\1'", size);
+        KitOrder order = { .options = WORDS("--capture", "--output", "256M"),
+                           .command = WORDS("sh", "-c", script),
+                           .record = "/dev/null" };
+        g_autoptr(KitRun) run = kit_run(&order);
+
+        cmp_ok(run->status, "==", 0, "a record larger than memory should hold is written");
+        is(run->errors->str, "", "and nothing is said of it");
+        skip(kit_is_sanitized(), 1, "n/a: a sanitizer needs memory of its own");
+        cmp_ok(run->max_rss_bytes, "<", INT64_C(160) << 20,
+               "cordon holds the output, but not a second time");
+        end_skip;
+        leftover_check(run, "a large record");
+}
+
 static void test_kill(void) {
         KitOrder order = { .options = WORDS("--capture", "--output", "100", "--on-output", "kill"),
                            .command = VICTIM("ignore", "TERM", "say", "first", "flood", "1000000",
@@ -170,6 +190,7 @@ int main(void) {
         test_passing();
         test_binary();
         test_flood();
+        test_control();
         test_kill();
         test_json();
         kit_clear();
