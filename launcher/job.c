@@ -145,7 +145,7 @@ static bool take_limit_number(Options *options, Limit limit, const char *text, c
 
 static bool unknown_key(const char *path, const Nearest *nearest, GError **error) {
         if (nearest->best)
-                return job_error(error, path, "unknown key; did you mean \"%s\"?", nearest->best);
+                return job_error(error, path, "unknown key (did you mean \"%s\"?)", nearest->best);
         return job_error(error, path, "unknown key");
 }
 

@@ -32,11 +32,9 @@
 #include "units/name.h"
 #include "units/text.h"
 
-#define HELLO_PATIENCE_USEC \
-        (25 * G_USEC_PER_SEC) /* less than what units/compose leaves the manager's deadline */
+#define HELLO_PATIENCE_USEC (25 * G_USEC_PER_SEC) /* less than the manager has from units/compose */
 #define START_PATIENCE_USEC (90 * G_USEC_PER_SEC) /* an emulated machine needs a good part of it */
-#define WORD_PATIENCE_USEC \
-        (30 * G_USEC_PER_SEC) /* for the manager to say how a dead process ended */
+#define WORD_PATIENCE_USEC  (30 * G_USEC_PER_SEC) /* for the manager to say how it died */
 #define CLEAR_PATIENCE_USEC (30 * G_USEC_PER_SEC)
 #define RECONNECT_USEC      (50 * 1000)
 
@@ -67,9 +65,8 @@ struct Launch {
         CaptureSet captures;
         bool is_dead; /* the main process */
 
-        sd_event_source *gate_io, *death_io, *over;
+        sd_event_source *gate_io, *death_io, *over, *reconnect;
         sd_event_source *patience; /* of the phase: starting, the manager's last word, clearing */
-        sd_event_source *reconnect;
         uint64_t reconnect_until_usec;
 };
 

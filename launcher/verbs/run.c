@@ -436,8 +436,8 @@ static int report(Run *run) {
 
 static bool is_mistake_in_options(const GError *error) {
         static const LauncherError mistakes[] = { LAUNCHER_ERROR_USAGE, LAUNCHER_ERROR_BAD_VALUE,
-                                                  LAUNCHER_ERROR_DIRECTORY,
-                                                  LAUNCHER_ERROR_ACCOUNT };
+                                                  LAUNCHER_ERROR_DIRECTORY, LAUNCHER_ERROR_ACCOUNT,
+                                                  LAUNCHER_ERROR_JOB };
 
         for (size_t i = 0; i < G_N_ELEMENTS(mistakes); i++)
                 if (g_error_matches(error, LAUNCHER_ERROR, (int)mistakes[i]))

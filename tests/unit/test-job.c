@@ -69,8 +69,8 @@ static const struct {
         { "bad-job", "$: an object is needed, here is an array", "[]" },
         { "bad-job", "$: an object is needed, here is a string", "\"true\"" },
         { "bad-job", "$: an object is needed, here is null", "null" },
-        { "bad-job", "$.comand: unknown key; did you mean \"command\"?", "{\"comand\":[\"a\"]}" },
-        { "bad-job", "$.Id: unknown key; did you mean \"id\"?", "{\"Id\":\"a\"}" },
+        { "bad-job", "$.comand: unknown key (did you mean \"command\"?)", "{\"comand\":[\"a\"]}" },
+        { "bad-job", "$.Id: unknown key (did you mean \"id\"?)", "{\"Id\":\"a\"}" },
         { "bad-job", "$.zzz: unknown key", "{\"zzz\":1}" },
         { "bad-job", "$[\"\"]: unknown key", "{\"\":1}" },
         { "bad-job", "$[\"a b\\x0a\"]: unknown key", "{\"a b\\n\":1}" },
@@ -104,7 +104,7 @@ static const struct {
 
         /* limits */
         { "bad-job", "$.limits: an object is needed, here is an array", "{\"limits\":[]}" },
-        { "bad-job", "$.limits.memroy: unknown key; did you mean \"memory\"?", "{\"limits\":{\"memroy\":\"1M\"}}" },
+        { "bad-job", "$.limits.memroy: unknown key (did you mean \"memory\"?)", "{\"limits\":{\"memroy\":\"1M\"}}" },
         { "bad-job", "$.limits.memory: a string or a number is needed, here is null", "{\"limits\":{\"memory\":null}}" },
         { "bad-job", "$.limits.memory: a string or a number is needed, here is an object", "{\"limits\":{\"memory\":{}}}" },
         { "bad-value", "$.limits.memory: \"12Q\" is not a size; " SIZE_WORDS, "{\"limits\":{\"memory\":\"12Q\"}}" },
