@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "launcher/kernel/mount.h"
 #include "launcher/manager/error.h"
 
 #define HIERARCHY_TOP "/sys/fs/cgroup"
@@ -84,6 +85,8 @@ static bool hierarchy_find_mount(char **lines, const char *words, HierarchyMount
                 if (*words ? !g_str_equal(f[dash + 1], "cgroup") ||
                                      !hierarchy_options_match(f[dash + 3], words)
                            : !g_str_equal(f[dash + 1], "cgroup2"))
+                        continue;
+                if (!mount_is_seen(f[4], f[2]))
                         continue;
 
                 g_strfreev(*ret_fields);

@@ -17,6 +17,7 @@
 #include "ancestry.h"
 #include "counter.h"
 #include "error.h"
+#include "mount.h"
 
 struct Cgroup {
         int dirs[_HIERARCHY_MAX];    /* of the slice; −1: this machine has no such hierarchy */
@@ -56,7 +57,8 @@ static void hierarchy_take_mount(Cgroup *cgroup, const char *mountpoint, const c
         }
 }
 
-/* "… - cgroup2 cgroup2 rw,nsdelegate": the mount point is the fifth field, type and options stand behind the dash. */
+/* "… - cgroup2 cgroup2 rw,nsdelegate": the third field is the device, the fifth the mount point, type and options stand
+ * behind the dash. */
 static void read_mounts(Cgroup *cgroup) {
         g_autofree char *text = NULL;
 
@@ -65,11 +67,12 @@ static void read_mounts(Cgroup *cgroup) {
         g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
 
         for (char **line = lines; *line; line++) {
-                char mountpoint[4096], type[64], options[1024];
+                char device[32], mountpoint[4096], type[64], options[1024];
                 const char *behind = strstr(*line, " - cgroup");
 
-                if (behind && sscanf(*line, "%*s %*s %*s %*s %4095s", mountpoint) == 1 &&
-                    sscanf(behind, " - %63s %*s %1023s", type, options) == 2)
+                if (behind && sscanf(*line, "%*s %*s %31s %*s %4095s", device, mountpoint) == 2 &&
+                    sscanf(behind, " - %63s %*s %1023s", type, options) == 2 &&
+                    mount_is_seen(mountpoint, device))
                         hierarchy_take_mount(cgroup, mountpoint, type, options);
         }
 }

@@ -99,11 +99,13 @@ void kit_init(void) {
         kit.manager = g_getenv("CORDON_MANAGER");
         kit.cordon = g_strdup(g_getenv("CORDON") ?: "/usr/bin/cordon");
         kit.victim = kit_program("victim");
-        kit.directory = g_dir_make_tmp("system-floor-XXXXXX", NULL);
-        if (!kit.manager || !kit.directory)
-                BAIL_OUT("CORDON_MANAGER is not set, or there is no place for temporary files");
+        if (!kit.manager)
+                BAIL_OUT("CORDON_MANAGER is not set");
         if (access(kit.cordon, X_OK) < 0 || access(kit.victim, X_OK) < 0)
                 BAIL_OUT("%s or %s is not there", kit.cordon, kit.victim);
+        kit.directory = g_dir_make_tmp("system-floor-XXXXXX", NULL);
+        if (!kit.directory)
+                BAIL_OUT("there is no place for temporary files");
 
         /* What is started for the test goes soon after it. */
         if (!g_getenv("CORDON_PRIVATE_IDLE"))
