@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A file keeps what it holds until the new record is there to be written. */
+/* A file keeps what it holds until the new record is whole: it is replaced. In place is written what cannot be replaced, or
+ * what somebody looks at through more than its name. There a reader finds nothing rather than half a record. */
 
 #include "sink.h"
 
@@ -8,6 +9,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -50,35 +52,89 @@ static int stream_of(int fd) {
         return -1;
 }
 
+/* The caller has it open: what is said by that name is looked for there too ("--record f 5<>f"). */
+static bool is_held_by_caller(const struct stat *file) {
+        g_autoptr(GDir) dir = g_dir_open("/proc/self/fd", 0, NULL);
+
+        for (const char *name; dir && (name = g_dir_read_name(dir));) {
+                int fd = (int)g_ascii_strtoll(name, NULL, 10);
+                int flags = fcntl(fd, F_GETFD);
+                struct stat st;
+
+                if (flags >= 0 && !(flags & FD_CLOEXEC) && fstat(fd, &st) == 0 &&
+                    st.st_dev == file->st_dev && st.st_ino == file->st_ino)
+                        return true;
+        }
+        return false;
+}
+
+/* Another name of the file would keep the old record. */
+static void prepare_replacement(Sink *sink, const char *where) {
+        struct stat st;
+
+        if (fstat(sink->fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 &&
+            !is_held_by_caller(&st))
+                (void)replacement_find(&sink->replacement, where, &st);
+}
+
+/* A file that is not there yet: it appears when it is whole. */
+static bool open_nameless(Sink *sink, const char *where) {
+        struct stat st;
+
+        if (lstat(where, &st) == 0 || errno != ENOENT)
+                return false;
+        if (replacement_find(&sink->replacement, where, NULL) &&
+            replacement_begin(&sink->replacement, NULL, false)) {
+                sink->fd = sink->replacement.fd;
+                return true;
+        }
+        replacement_clear(&sink->replacement);
+        return false;
+}
+
+static bool open_path(Sink *sink, const char *where, GError **error) {
+        int stream;
+
+        sink->is_ours = true;
+        if (open_nameless(sink, where))
+                return true;
+        sink->fd = open(where, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+        if (sink->fd < 0)
+                return sink_fail(where, g_strerror(errno), error);
+        stream = stream_of(sink->fd);
+        sink->is_stream = stream >= 0;
+        if (!sink->is_stream)
+                prepare_replacement(sink, where);
+        else if (dup3(stream, sink->fd, O_CLOEXEC) < 0)
+                return sink_fail(where, g_strerror(errno), error);
+        return true;
+}
+
+static bool open_descriptor(Sink *sink, const char *where, GError **error) {
+        int flags;
+
+        if (!parse_descriptor(where, &sink->fd))
+                return sink_fail(where, "not a descriptor", error);
+        flags = fcntl(sink->fd, F_GETFL);
+        /* Nothing that the caller handed over can be close-on-exec: it is ours. */
+        if (flags >= 0 && (fcntl(sink->fd, F_GETFD) & FD_CLOEXEC))
+                return sink_fail(where, g_strerror(EBADF), error);
+        if (flags >= 0 && (flags & O_ACCMODE) != O_RDONLY)
+                return true;
+        return sink_fail(where, flags < 0 ? g_strerror(errno) : "it is open for reading only",
+                         error);
+}
+
 bool sink_open(const char *where, Sink *ret_sink, GError **error) {
         bool is_path = strcmp(where, "-") != 0 && !g_str_has_prefix(where, DESCRIPTOR_PREFIX);
-        int fd = -1, stream;
+        Sink sink = SINK_INIT;
 
-        if (is_path)
-                fd = open(where, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
-        else if (!parse_descriptor(where, &fd))
-                return sink_fail(where, "not a descriptor", error);
-        if (fd < 0)
-                return sink_fail(where, g_strerror(errno), error);
-        if (!is_path) {
-                int flags = fcntl(fd, F_GETFL);
-
-                /* Nothing that the caller handed over can be close-on-exec: it is ours. */
-                if (flags >= 0 && (fcntl(fd, F_GETFD) & FD_CLOEXEC))
-                        return sink_fail(where, g_strerror(EBADF), error);
-                if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
-                        return sink_fail(where,
-                                         flags < 0 ? g_strerror(errno)
-                                                   : "it is open for reading only",
-                                         error);
+        if (!(is_path ? open_path(&sink, where, error) : open_descriptor(&sink, where, error))) {
+                sink_clear(&sink);
+                return false;
         }
-
-        stream = is_path ? stream_of(fd) : -1;
-        if (stream >= 0)
-                (void)dup3(stream, fd, O_CLOEXEC);
-        *ret_sink = (Sink){
-                .fd = fd, .is_ours = is_path, .is_stream = stream >= 0, .name = g_strdup(where)
-        };
+        sink.name = g_strdup(where);
+        *ret_sink = sink;
         return true;
 }
 
@@ -101,22 +157,61 @@ static bool write_all(int fd, const char *text, size_t size) {
         return true;
 }
 
+static bool is_in_place(const Sink *sink) {
+        struct stat st;
+
+        return sink->is_ours && !sink->is_stream && sink->fd != sink->replacement.fd &&
+               fstat(sink->fd, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+static int target_of(const Sink *sink) {
+        return sink->replacement.fd >= 0 ? sink->replacement.fd : sink->fd;
+}
+
 void sink_begin(Sink *sink) {
         struct stat st;
 
         sink->error = 0;
-        if (sink->is_ours && !sink->is_stream && fstat(sink->fd, &st) == 0 && S_ISREG(st.st_mode) &&
-            ftruncate(sink->fd, 0) < 0)
+        /* No right to the directory, or not to the owner's name: the file itself may be written all the same. */
+        if (sink->replacement.dir_fd >= 0 && sink->replacement.fd < 0 &&
+            (fstat(sink->fd, &st) < 0 || !replacement_begin(&sink->replacement, &st, true)))
+                replacement_clear(&sink->replacement);
+        if (sink->replacement.fd < 0 && is_in_place(sink) && ftruncate(sink->fd, 0) < 0)
                 sink->error = errno;
 }
 
 void sink_put(Sink *sink, const char *data, size_t size) {
-        if (sink->error == 0 && !write_all(sink->fd, data, size))
+        if (sink->error == 0 && !write_all(target_of(sink), data, size))
                 sink->error = errno;
+}
+
+/* A name that cannot be replaced (something is mounted on it, the directory is sticky): what is ready is copied. */
+static bool copy_into_place(const Sink *sink) {
+        off_t done = 0;
+        struct stat st;
+
+        if (fstat(sink->replacement.fd, &st) < 0 || ftruncate(sink->fd, 0) < 0)
+                return false;
+        while (done < st.st_size)
+                if (sendfile(sink->fd, sink->replacement.fd, &done, (size_t)(st.st_size - done)) <=
+                            0 &&
+                    errno != EINTR)
+                        return false;
+        return true;
 }
 
 bool sink_end(Sink *sink, GError **error) {
         sink_put(sink, "\n", 1);
+        if (sink->replacement.fd < 0) {
+                if (sink->error != 0 && is_in_place(sink))
+                        (void)!ftruncate(sink->fd, 0);
+        } else if (sink->error == 0 && !replacement_end(&sink->replacement)) {
+                sink->error = errno;
+                if (is_in_place(sink) && copy_into_place(sink))
+                        sink->error = 0;
+                else if (is_in_place(sink))
+                        (void)!ftruncate(sink->fd, 0);
+        }
         return sink->error == 0 || sink_fail(sink->name, g_strerror(sink->error), error);
 }
 
@@ -125,8 +220,9 @@ bool sink_is_terminal(const Sink *sink) {
 }
 
 void sink_clear(Sink *sink) {
-        if (sink->is_ours && sink->fd >= 0)
+        if (sink->is_ours && sink->fd >= 0 && sink->fd != sink->replacement.fd)
                 (void)close(sink->fd);
+        replacement_clear(&sink->replacement);
         sink->fd = -1;
         g_clear_pointer(&sink->name, g_free);
 }
