@@ -9,6 +9,7 @@
 #include "guard.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/pidfd.h>
@@ -243,6 +244,24 @@ static int on_linger(sd_event_source *source, uint64_t usec, void *userdata) {
         return 0;
 }
 
+/* Stopped at the manager: who needs a guard starts another one. */
+static int on_stop(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata) {
+        Guard *guard = userdata;
+
+        (void)unlink(guard->socket_path);
+        remove_directory(guard);
+        return sd_event_exit(guard->event, 0);
+}
+
+static int watch_stop(Guard *guard) {
+        sigset_t term;
+
+        sigemptyset(&term);
+        sigaddset(&term, SIGTERM);
+        (void)sigprocmask(SIG_BLOCK, &term, NULL);
+        return sd_event_add_signal(guard->event, NULL, SIGTERM, on_stop, guard);
+}
+
 static int on_owner_died(sd_event_source *source, int fd, uint32_t events, void *userdata) {
         Orphan *orphan = userdata;
         Guard *guard = orphan->guard;
@@ -342,6 +361,8 @@ Guard *guard_new(sd_event *event, const GuardSettings *settings, GError **error)
         guard->endings = g_hash_table_new_full(NULL, NULL, (GDestroyNotify)ending_free, NULL);
 
         r = sd_event_add_io(event, &guard->accept, guard->listen_fd, EPOLLIN, on_accept, guard);
+        if (r >= 0)
+                r = watch_stop(guard);
         if (r < 0) {
                 g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_BADF, "cannot listen: %s",
                             g_strerror(-r));

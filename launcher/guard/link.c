@@ -21,10 +21,11 @@
 #include "slice.h"
 #include "units/name.h"
 
-#define RETRY_USEC    (10 * 1000)
-#define PATIENCE_USEC (60 * G_USEC_PER_SEC)
+#define RETRY_USEC         (10 * 1000)
+#define STATUS_EXEC_FAILED 203 /* of systemd */
+#define PATIENCE_USEC      (60 * G_USEC_PER_SEC)
 /* For a run that has started and has lost its guard: who masked it may have second thoughts. */
-#define HOPE_USEC     (5 * G_USEC_PER_SEC)
+#define HOPE_USEC          (5 * G_USEC_PER_SEC)
 
 struct GuardLink {
         sd_event *event;
@@ -194,6 +195,16 @@ static GVariant *command_line(const GuardLink *link) {
         return g_variant_builder_end(builder);
 }
 
+/* "(aiai)": exit statuses and signals. */
+static GVariant *exit_statuses(int32_t status) {
+        g_autoptr(GVariantBuilder) builder = g_variant_builder_new(G_VARIANT_TYPE("(aiai)"));
+
+        g_variant_builder_add_value(builder, g_variant_new_fixed_array(G_VARIANT_TYPE_INT32,
+                                                                       &status, 1, sizeof status));
+        g_variant_builder_add_value(builder, g_variant_new_array(G_VARIANT_TYPE_INT32, NULL, 0));
+        return g_variant_builder_end(builder);
+}
+
 static PropertyList *guard_properties(const GuardLink *link, int guard_fd) {
         PropertyList *list = property_list_new();
 
@@ -206,8 +217,9 @@ static PropertyList *guard_properties(const GuardLink *link, int guard_fd) {
         property_list_set_string(list, "StandardError", "null");
         property_list_set_string(list, "Restart", "on-failure");
         property_list_set_uint64(list, "RestartUSec", 0);
-        /* Killed again and again it comes again; one that cannot run stops trying. */
+        /* Killed again and again it comes again; one that cannot run stops trying, and at once where its file is gone. */
         property_list_set(list, "StartLimitBurst", g_variant_new_uint32(50));
+        property_list_set(list, "RestartPreventExitStatus", exit_statuses(STATUS_EXEC_FAILED));
         property_list_set_string(list, "CollectMode", "inactive-or-failed");
         /* A manager that ends stops everything else first: until then somebody must kill what vanished launchers left. */
         property_list_set_bool(list, "DefaultDependencies", false);
@@ -253,9 +265,29 @@ static void send_start(GuardLink *link, int guard_fd) {
                                               link->is_slice_there ? NULL : NAME_ROOT_SLICE, slice);
 }
 
+/* Files may have been removed under a launcher that runs. Another one, of another place, may still have its own: ours must
+ * not be in its way. */
+static bool can_start(GuardLink *link) {
+        g_autofree char *program = door_program_path("cordon-guard");
+        g_autofree char *why = NULL;
+
+        if (access(program, X_OK) >= 0)
+                return true;
+        why = g_strdup_printf("%s: %s", program, g_strerror(errno));
+        if (link->was_watched)
+                try_again(link, why);
+        else
+                give_up(link, why);
+        return false;
+}
+
 static void start_guard(GuardLink *link) {
         int ends[2];
-        int r = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends);
+        int r;
+
+        if (!can_start(link))
+                return;
+        r = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends);
 
         if (r == 0)
                 r = link_adopt(link, ends[0]);

@@ -196,7 +196,7 @@ static char **make_argv(const KitOrder *order, const char *id) {
                 return (char **)g_ptr_array_free(argv, FALSE);
         }
 
-        append_words(argv, WORDS(kit.cordon, "run"));
+        append_words(argv, WORDS(order->cordon ?: kit.cordon, "run"));
         if (id)
                 append_words(argv, WORDS("--id", id));
         if (!order->record)
