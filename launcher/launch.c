@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "comeback.h"
 #include "dbus/error.h"
 #include "dbus/watch.h"
 #include "deadline.h"
@@ -36,7 +37,6 @@
 #define START_PATIENCE_USEC (90 * G_USEC_PER_SEC) /* an emulated machine needs a good part of it */
 #define WORD_PATIENCE_USEC  (30 * G_USEC_PER_SEC) /* for the manager to say how it died */
 #define CLEAR_PATIENCE_USEC (30 * G_USEC_PER_SEC)
-#define RECONNECT_USEC      (50 * 1000)
 
 typedef enum {
         PHASE_STARTING,
@@ -65,9 +65,9 @@ struct Launch {
         CaptureSet captures;
         bool is_dead; /* the main process */
 
-        sd_event_source *gate_io, *death_io, *over, *reconnect;
+        sd_event_source *gate_io, *death_io, *over;
         sd_event_source *patience; /* of the phase: starting, the manager's last word, clearing */
-        uint64_t reconnect_until_usec;
+        Comeback *comeback;        /* while the manager is away */
 };
 
 static void decide(void *userdata);
@@ -93,7 +93,6 @@ static int on_over(sd_event_source *source, void *userdata) {
 
 static void disarm_all(Launch *launch) {
         deadline_disarm(&launch->patience);
-        deadline_disarm(&launch->reconnect);
         launch->death_io = sd_event_source_disable_unref(launch->death_io);
         launch->gate_io = sd_event_source_disable_unref(launch->gate_io);
 }
@@ -106,6 +105,7 @@ static void be_over(Launch *launch, bool is_clean) {
                 return;
         launch->phase = PHASE_OVER;
         g_clear_pointer(&launch->enforcer, enforcer_free);
+        g_clear_pointer(&launch->comeback, comeback_free);
         disarm_all(launch);
         capture_set_finish(&launch->captures);
         if (is_clean && launch->guard)
@@ -162,8 +162,7 @@ static void be_lost(Launch *launch, const char *message) {
         if (launch->enforcer)
                 enforcer_read_facts(launch->enforcer);
         if (launch->cgroup)
-                cgroup_kill(
-                        launch->cgroup); /* no manager, no guard: nothing but this may be left to do it */
+                cgroup_kill(launch->cgroup); /* no manager, no guard: nobody else may be left */
         be_over(launch, false);
 }
 
@@ -184,8 +183,7 @@ void launch_cancel(Launch *launch, int signal) {
                 launch->facts.stage = STAGE_EXECUTED; /* it would have been, but for the caller */
                 decide(launch);
         } else if (launch->phase != PHASE_RUNNING) {
-                be_over(launch,
-                        false); /* who insists does not wait for the manager: the guard has the rest */
+                be_over(launch, false); /* who insists does not wait: the guard has the rest */
         } else if (enforcer_act(launch->enforcer, ACT_CANCEL)) {
                 launch->facts.cancel_signal = signal;
         } else {
@@ -357,30 +355,29 @@ static void see_to_stragglers(Launch *launch) {
                      launch);
 }
 
-static int on_reconnect(sd_event_source *source, uint64_t usec, void *userdata) {
+static void on_comeback(bool is_back, void *userdata) {
         Launch *launch = userdata;
 
-        deadline_disarm(&launch->reconnect);
-        if (door_reopen(launch->settings.door, launch->settings.event, NULL)) {
-                unit_watch_attach(launch->watch, launch->settings.door->bus);
-                guard_link_reopened(launch->guard);
-                if (launch->enforcer)
-                        enforcer_again(launch->enforcer);
-                if (launch->phase == PHASE_CLEARING)
-                        unit_watch_clear_away(launch->watch);
-        } else if (now_usec() >= launch->reconnect_until_usec) {
+        g_clear_pointer(&launch->comeback, comeback_free);
+        if (!is_back && launch->phase == PHASE_CLEARING)
+                be_over(launch, false); /* how the program ended is known */
+        else if (!is_back)
                 be_lost(launch, "the manager went away and did not come back");
-        } else {
-                deadline_arm(launch->settings.event, &launch->reconnect, RECONNECT_USEC,
-                             on_reconnect, launch);
-        }
-        return 0;
+        if (!is_back)
+                return;
+        unit_watch_attach(launch->watch, launch->settings.door->bus);
+        guard_link_reopened(launch->guard);
+        if (launch->enforcer)
+                enforcer_again(launch->enforcer);
+        if (launch->phase == PHASE_CLEARING)
+                unit_watch_clear_away(launch->watch);
 }
 
 /* A manager that re-executes itself closes its connections; the run goes on meanwhile. */
-static void reconnect(Launch *launch) {
-        launch->reconnect_until_usec = now_usec() + WORD_PATIENCE_USEC;
-        on_reconnect(NULL, 0, launch);
+static void await_manager(Launch *launch) {
+        if (!launch->comeback && launch->phase != PHASE_OVER)
+                launch->comeback = comeback_new(launch->settings.event, launch->settings.door,
+                                                on_comeback, launch);
 }
 
 static void decide_running(Launch *launch) {
@@ -399,8 +396,6 @@ static void decide_running(Launch *launch) {
                 clear_away(launch);
         } else if (state->is_removed && !state->is_refreshing) {
                 be_lost(launch, "the unit vanished from the manager before its end was learnt");
-        } else if (state->is_disconnected && !launch->reconnect) {
-                reconnect(launch);
         }
 }
 
@@ -409,8 +404,6 @@ static void decide_ending(Launch *launch) {
 
         if (state->is_removed || (state->job_result && unit_snapshot_is_at_rest(&state->snapshot)))
                 clear_away(launch);
-        else if (state->is_disconnected && !launch->reconnect)
-                reconnect(launch);
 }
 
 static void decide_clearing(Launch *launch) {
@@ -420,8 +413,6 @@ static void decide_clearing(Launch *launch) {
                 launch->facts.net_in_bytes = state->snapshot.net_in_bytes;
                 launch->facts.net_out_bytes = state->snapshot.net_out_bytes;
                 be_over(launch, state->clear_error == NULL);
-        } else if (state->is_disconnected && !launch->reconnect) {
-                reconnect(launch);
         }
 }
 
@@ -451,8 +442,11 @@ static void decide(void *userdata) {
         Launch *launch = userdata;
 
         /* A guard link may fail before there is anything to decide. */
-        if (launch->watch && launch->phase != PHASE_OVER)
-                deciders[launch->phase](launch);
+        if (!launch->watch || launch->phase == PHASE_OVER)
+                return;
+        deciders[launch->phase](launch);
+        if (launch->phase != PHASE_STARTING && unit_watch_state(launch->watch)->is_disconnected)
+                await_manager(launch);
 }
 
 static void on_guard(void *userdata) {
@@ -567,6 +561,7 @@ void launch_free(Launch *launch) {
         launch->over = sd_event_source_disable_unref(launch->over);
         enforcer_free(launch->enforcer);
         obstacle_free(launch->obstacle);
+        comeback_free(launch->comeback);
         guard_link_free(launch->guard);
         unit_watch_free(launch->watch);
         gate_channel_free(launch->gate);
