@@ -6,18 +6,24 @@
 #include "enforcer.h"
 
 #include <signal.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "deadline.h"
 
 #define KILL_AGAIN_USEC (100 * 1000)
 
+/* A kill for memory is counted right after its notification; the counter may go as soon as its victim is dead. */
+#define OOM_LOOK_USEC 200
+#define OOM_LOOKS_MAX 100
+
 struct Enforcer {
         EnforcerSettings settings;
         CpuTimes cpu_before; /* what the start itself has cost: not the program's */
         bool is_dead;        /* the main process */
         bool is_asked;       /* SIGTERM was sent, grace runs */
-        sd_event_source *timeout, *budget, *grace, *kill_again;
+        unsigned oom_looks;  /* since the last notification */
+        sd_event_source *timeout, *budget, *grace, *kill_again, *oom, *oom_look;
 };
 
 static const struct {
@@ -132,12 +138,40 @@ static int on_budget(sd_event_source *source, uint64_t usec, void *userdata) {
         return 0;
 }
 
+static int on_oom_look(sd_event_source *source, uint64_t usec, void *userdata) {
+        Enforcer *enforcer = userdata;
+
+        deadline_disarm(&enforcer->oom_look);
+        if (!cgroup_look_at_memory(enforcer->settings.cgroup) &&
+            ++enforcer->oom_looks < OOM_LOOKS_MAX)
+                deadline_arm(enforcer->settings.event, &enforcer->oom_look, OOM_LOOK_USEC,
+                             on_oom_look, enforcer);
+        return 0;
+}
+
+static int on_oom(sd_event_source *source, int fd, uint32_t events, void *userdata) {
+        Enforcer *enforcer = userdata;
+
+        enforcer->oom_looks = 0;
+        return on_oom_look(NULL, 0, enforcer);
+}
+
+static void watch_memory(Enforcer *enforcer) {
+        int fd = cgroup_memory_fd(enforcer->settings.cgroup);
+        int r = fd < 0 ? 0
+                       : sd_event_add_io(enforcer->settings.event, &enforcer->oom, fd, EPOLLIN,
+                                         on_oom, enforcer);
+
+        g_assert(r >= 0);
+}
+
 Enforcer *enforcer_new(const EnforcerSettings *settings) {
         Enforcer *enforcer = g_new0(Enforcer, 1);
         const LimitSet *limits = settings->limits;
 
         enforcer->settings = *settings;
         cgroup_read_cpu(settings->cgroup, &enforcer->cpu_before);
+        watch_memory(enforcer);
         if (limit_set_is_limited(limits, LIMIT_TIMEOUT))
                 deadline_arm(settings->event, &enforcer->timeout, limits->value[LIMIT_TIMEOUT],
                              on_timeout, enforcer);
@@ -153,11 +187,14 @@ void enforcer_free(Enforcer *enforcer) {
         deadline_disarm(&enforcer->budget);
         deadline_disarm(&enforcer->grace);
         deadline_disarm(&enforcer->kill_again);
+        deadline_disarm(&enforcer->oom_look);
+        sd_event_source_disable_unref(enforcer->oom);
         g_free(enforcer);
 }
 
 void enforcer_note_death(Enforcer *enforcer) {
         enforcer->is_dead = true;
+        cgroup_note_death(enforcer->settings.cgroup);
 }
 
 void enforcer_read_facts(Enforcer *enforcer) {

@@ -346,13 +346,13 @@ static void add_whose_memory(Verdict *verdict, const Facts *facts) {
 }
 
 static void add_memory(Verdict *verdict, const Facts *facts) {
-        const char *source = facts->counter_source ? facts->counter_source : "memory.events";
+        const char *kills = facts->counter_source ?: "memory.events oom_kill";
+        const char *own = facts->local_limit_source ?: "memory.events.local oom";
 
         if (was_counted(facts->oom_kills))
-                add_evidence(verdict, "%s oom_kill=%" PRIu64, source, facts->oom_kills);
+                add_evidence(verdict, "%s=%" PRIu64, kills, facts->oom_kills);
         if (was_counted(facts->oom_kills_local_limit))
-                add_evidence(verdict, "memory.events.local oom=%" PRIu64,
-                             facts->oom_kills_local_limit);
+                add_evidence(verdict, "%s=%" PRIu64, own, facts->oom_kills_local_limit);
         if (verdict->outcome == OUTCOME_MEMORY && !facts_memory_is_own(facts))
                 add_whose_memory(verdict, facts);
 }

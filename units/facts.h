@@ -51,16 +51,18 @@ typedef struct {
         bool is_stopped;      /* it was stopping the unit before the main process ended */
 
         /* The kernel's word, read from the slice after the end */
-        uint64_t oom_kills; /* of the slice's tree: memory.events oom_kill, or the v1 notification */
-        uint64_t oom_kills_local_limit; /* memory.events.local "oom" of the slice: its own limit was the one; UNKNOWN on v1 */
+        uint64_t oom_kills; /* of the slice's tree: memory.events oom_kill, or v1's counters */
+        uint64_t oom_kills_local_limit; /* memory.events.local "oom" of the slice: its own limit was the one; v1: notifications of that */
         uint64_t oom_events; /* memory.events "oom": that limit or one below it, in the tree, was met */
         char *oom_ancestor; /* whose limit above it was met meanwhile: a cgroup's path; owned; NULL: nobody's, or unknown */
         bool is_ancestry_whole;     /* nothing is above what could be seen but the machine itself */
         uint64_t memory_max_events; /* memory.events max */
         uint64_t memory_high_events;
-        uint64_t tasks_denied;      /* pids.events max */
-        uint64_t cpu_throttled;     /* cpu.stat nr_throttled */
-        const char *counter_source; /* "memory.events" or "memory.oom_control (v1)"; static */
+        uint64_t tasks_denied;  /* pids.events max */
+        uint64_t cpu_throttled; /* cpu.stat nr_throttled */
+        const char *
+                counter_source; /* of oom_kills: "memory.events oom_kill", or what v1 has; static */
+        const char *local_limit_source; /* likewise: "memory.events.local oom" */
 
         uint64_t started_usec, ended_usec; /* exec … end of the main process, monotonic */
         uint64_t started_realtime_usec, ended_realtime_usec;

@@ -7,24 +7,22 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "ancestry.h"
 #include "counter.h"
 #include "error.h"
 #include "mount.h"
+#include "oomwatch.h"
 
 struct Cgroup {
         int dirs[_HIERARCHY_MAX];    /* of the slice; −1: this machine has no such hierarchy */
         char *paths[_HIERARCHY_MAX]; /* the same, absolute */
         char *roots[_HIERARCHY_MAX]; /* where the hierarchy is mounted */
-        int memory_event;            /* v1: counts memory kills; −1 none */
-        uint64_t memory_events;      /* what it has counted */
+        OomWatch *oom_watch;         /* v1; NULL: counters tell afterwards */
         Ancestry *ancestry;          /* of the memory controller; NULL: there is none */
 };
 
@@ -143,7 +141,6 @@ static void note_ancestry(Cgroup *cgroup) {
 Cgroup *cgroup_find(pid_t pid, const char *slice, GError **error) {
         g_autoptr(Cgroup) cgroup = g_new0(Cgroup, 1);
 
-        cgroup->memory_event = -1;
         for (int i = 0; i < _HIERARCHY_MAX; i++)
                 cgroup->dirs[i] = -1;
         read_mounts(cgroup);
@@ -165,8 +162,7 @@ void cgroup_free(Cgroup *cgroup) {
                 g_free(cgroup->paths[i]);
                 g_free(cgroup->roots[i]);
         }
-        if (cgroup->memory_event >= 0)
-                (void)close(cgroup->memory_event);
+        oom_watch_free(cgroup->oom_watch);
         ancestry_free(cgroup->ancestry);
         g_free(cgroup);
 }
@@ -183,52 +179,22 @@ static char *read_file(int dir, const char *name) {
         return n < 0 ? NULL : g_strndup(buffer, (size_t)n);
 }
 
-/* A v1 memory cgroup counts kills in the victim's own group only, and that group is gone when we look. An eventfd on
- * the slice's counts every one below it (FACTS). */
+/* A v1 memory cgroup counts kills in the victim's own group only, and that group is gone when we look. */
 void cgroup_watch_memory(Cgroup *cgroup) {
-        int dir = cgroup->dirs[HIERARCHY_MEMORY];
-        int oom = dir < 0 ? -1 : openat(dir, "memory.oom_control", O_RDONLY | O_CLOEXEC);
-        int control = dir < 0 ? -1 : openat(dir, "cgroup.event_control", O_WRONLY | O_CLOEXEC);
-        int event = oom < 0 || control < 0 ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        char line[64];
-
-        if (event >= 0) {
-                int n = snprintf(line, sizeof line, "%d %d", event, oom);
-
-                if (write(control, line, (size_t)n) == n)
-                        cgroup->memory_event = event;
-                else
-                        (void)close(event);
-        }
-        if (oom >= 0)
-                (void)close(oom);
-        if (control >= 0)
-                (void)close(control);
+        cgroup->oom_watch = oom_watch_new(cgroup->dirs[HIERARCHY_MEMORY]);
 }
 
-/* A group that is removed tells so once more: that was nobody's death. */
-static uint64_t count_memory_events(Cgroup *cgroup) {
-        bool is_gone = faccessat(cgroup->dirs[HIERARCHY_MEMORY], "memory.failcnt", F_OK, 0) < 0;
-        uint64_t news = 0;
-
-        if (read(cgroup->memory_event, &news, sizeof news) == sizeof news)
-                cgroup->memory_events += news;
-        return is_gone && cgroup->memory_events > 0 ? cgroup->memory_events - 1
-                                                    : cgroup->memory_events;
+int cgroup_memory_fd(const Cgroup *cgroup) {
+        return cgroup->oom_watch ? oom_watch_fd(cgroup->oom_watch) : -1;
 }
 
-/* An ancestor that runs out tells everybody below it, whomever it kills: where the own limit was not met, only the end
- * of the main process can say that we were hit. */
-static void read_memory_event(Cgroup *cgroup, Facts *facts) {
-        bool is_own = facts->memory_max_events != FACTS_UNKNOWN && facts->memory_max_events > 0;
-        uint64_t kills;
+bool cgroup_look_at_memory(Cgroup *cgroup) {
+        return !cgroup->oom_watch || oom_watch_look(cgroup->oom_watch);
+}
 
-        if (cgroup->memory_event < 0)
-                return;
-        kills = count_memory_events(cgroup);
-        facts->oom_kills = is_own || facts_signal(facts) == SIGKILL ? kills : 0;
-        facts->oom_kills_local_limit = is_own ? kills : 0;
-        facts->counter_source = "memory.oom_control (v1)";
+void cgroup_note_death(Cgroup *cgroup) {
+        if (cgroup->oom_watch)
+                oom_watch_note_death(cgroup->oom_watch);
 }
 
 static bool read_counter(const Cgroup *cgroup, const CounterSource *source, uint64_t *ret_value) {
@@ -245,13 +211,15 @@ static void read_value(const Cgroup *cgroup, const Counter *counter, uint64_t *p
 }
 
 void cgroup_read_facts(Cgroup *cgroup, Facts *facts) {
-        facts->counter_source = "memory.events";
+        facts->counter_source = "memory.events oom_kill";
+        facts->local_limit_source = "memory.events.local oom";
         for (size_t i = 0; i < counter_count(); i++) {
                 const Counter *counter = counter_at(i);
 
                 read_value(cgroup, counter, (uint64_t *)((char *)facts + counter->offset));
         }
-        read_memory_event(cgroup, facts);
+        if (cgroup->oom_watch)
+                oom_watch_fill(cgroup->oom_watch, facts);
         if (!cgroup->ancestry)
                 return;
         g_free(facts->oom_ancestor);

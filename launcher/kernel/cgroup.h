@@ -19,8 +19,12 @@ Cgroup *cgroup_find(pid_t pid, const char *slice, GError **error) G_GNUC_WARN_UN
 void cgroup_free(Cgroup *cgroup);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Cgroup, cgroup_free)
 
-/* Asks to be told of memory kills where no counter tells afterwards (v1: an eventfd). Before the program runs. */
+/* Asks to be told of memory kills where no counter tells afterwards (v1). Before the program runs. */
 void cgroup_watch_memory(Cgroup *cgroup);
+int cgroup_memory_fd(
+        const Cgroup *cgroup); /* readable when it is time to look; −1: there is no need to */
+bool cgroup_look_at_memory(Cgroup *cgroup); /* false: look again in a moment */
+void cgroup_note_death(Cgroup *cgroup);     /* the last look: the main process is dead */
 
 /* Fills every counter and measure of the facts that can be had; the rest stays unknown. */
 void cgroup_read_facts(Cgroup *cgroup, Facts *facts);

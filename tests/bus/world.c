@@ -225,6 +225,17 @@ void cgroup_free(Cgroup *cgroup) {
 void cgroup_watch_memory(Cgroup *cgroup) {
 }
 
+int cgroup_memory_fd(const Cgroup *cgroup) {
+        return -1;
+}
+
+bool cgroup_look_at_memory(Cgroup *cgroup) {
+        return true;
+}
+
+void cgroup_note_death(Cgroup *cgroup) {
+}
+
 void cgroup_read_facts(Cgroup *cgroup, Facts *facts) {
 }
 

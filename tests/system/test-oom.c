@@ -93,6 +93,32 @@ static void test_neighbour(void) {
            "there is nothing to be said of its memory");
 }
 
+/* Nor is it of one that has met its own limit, too, and made do with less cache. The directory for temporary files that
+ * stay is on a disk. */
+static void test_busy_neighbour(void) {
+        g_autofree char *file = g_strdup_printf("/var/tmp/cordon-test-oom-%d", (int)getpid());
+        KitOrder order = { .command = EATING };
+        KitOrder busy = { .options = WORDS("--memory", "16M"),
+                          .command = VICTIM("quit-on", "USR1", "write", file, "33554432", "pid",
+                                            "say", "ready", "pause") };
+        Expected expected = { .outcome = "exited",
+                              .message = "exited with 0 [limits: memory=16777216]",
+                              .said = "write 33554432*\npid *\nready\n",
+                              .touched = "memory" };
+        g_autoptr(KitRun) neighbour = start(&busy);
+        g_autoptr(KitRun) run = start(&order);
+
+        ok(manager_limit_memory("cordon.slice", ANCESTOR_SIZE), "cordon.slice gets a limit");
+        tell(run);
+        kit_finish(run);
+        tell(neighbour);
+        kit_finish(neighbour);
+        (void)unlink(file);
+        check_ancestor(run, "the one who eats beside one that is busy");
+        expect(neighbour, &expected, "the busy one");
+        ok(!record_has_evidence(neighbour, "*memory*"), "nobody was killed in it");
+}
+
 /* A limit that is there before the run is the effective one, and still not its own. */
 static void test_stricter(void) {
         KitOrder order = { .options = WORDS("--memory", "1G"), .command = EATING };
@@ -163,6 +189,7 @@ int main(void) {
         test_ancestor("1G");
         if (!kit_is_brief()) {
                 test_neighbour();
+                test_busy_neighbour();
                 test_stricter();
         }
         why_not = cannot_run_out();

@@ -260,7 +260,7 @@ static void tell(Facts *facts, const Row *row) {
         facts->cpu_usec = row->cpu == U ? U : row->cpu * MS;
         facts->tasks_denied = row->denied;
         facts->tasks_peak = row->tasks_peak;
-        facts->counter_source = "memory.events";
+        facts->counter_source = "memory.events oom_kill";
 }
 
 static bool word_is_in(const char *words, const char *word) {

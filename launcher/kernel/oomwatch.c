@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A group that runs out notifies itself and everybody below it, victim or not, before the kill; and a group that is
+ * removed notifies its own listeners once more. So a notification proves no kill, and one that is read after the group
+ * is gone proves nothing. Notified here and not one level above: it was our limit. */
+
+#include "oomwatch.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "counter.h"
+
+#define CONTROL "memory.oom_control"
+
+typedef struct {
+        int dir, event;
+        uint64_t notified;
+} Listener;
+
+struct OomWatch {
+        Listener own, above; /* the slice's, and its parent's */
+        uint64_t kills; /* counted at or below the slice; groups that were removed since included */
+        bool is_complete; /* looked into the unit's group after the main process died */
+};
+
+static int listen_at(int dir) {
+        int oom = openat(dir, CONTROL, O_RDONLY | O_CLOEXEC);
+        int control = openat(dir, "cgroup.event_control", O_WRONLY | O_CLOEXEC);
+        int event = oom < 0 || control < 0 ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        char line[64];
+
+        if (event >= 0) {
+                int n = snprintf(line, sizeof line, "%d %d", event, oom);
+
+                if (write(control, line, (size_t)n) != n) {
+                        (void)close(event);
+                        event = -1;
+                }
+        }
+        if (oom >= 0)
+                (void)close(oom);
+        if (control >= 0)
+                (void)close(control);
+        return event;
+}
+
+static void take_notifications(Listener *listener) {
+        uint64_t news = 0;
+
+        if (listener->event < 0 || read(listener->event, &news, sizeof news) != sizeof news)
+                return;
+        if (faccessat(listener->dir, CONTROL, F_OK, 0) == 0)
+                listener->notified += news;
+}
+
+OomWatch *oom_watch_new(int dir) {
+        int event = dir < 0 ? -1 : listen_at(dir);
+        OomWatch *watch;
+
+        if (event < 0)
+                return NULL;
+        watch = g_new0(OomWatch, 1);
+        watch->own = (Listener){ .dir = dir, .event = event };
+        watch->above.dir = openat(dir, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        watch->above.event = watch->above.dir < 0 ? -1 : listen_at(watch->above.dir);
+        return watch;
+}
+
+void oom_watch_free(OomWatch *watch) {
+        if (!watch)
+                return;
+        (void)close(watch->own.event);
+        if (watch->above.event >= 0)
+                (void)close(watch->above.event);
+        if (watch->above.dir >= 0)
+                (void)close(watch->above.dir);
+        g_free(watch);
+}
+
+int oom_watch_fd(const OomWatch *watch) {
+        return watch->own.event;
+}
+
+static uint64_t kills_in(int dir) {
+        static const CounterSource source = { HIERARCHY_MEMORY, CONTROL, .key = "oom_kill" };
+        int fd = openat(dir, source.file, O_RDONLY | O_CLOEXEC);
+        char text[256];
+        ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+        uint64_t kills = 0;
+
+        if (fd >= 0)
+                (void)close(fd);
+        if (n < 0)
+                return 0;
+        text[n] = '\0';
+        return counter_parse(&source, text, &kills) ? kills : 0;
+}
+
+/* At and below; how many groups there are below is added up. */
+static uint64_t kills_below(int dir, unsigned *groups) {
+        int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+        uint64_t kills = kills_in(dir);
+
+        if (!stream) {
+                if (fd >= 0)
+                        (void)close(fd);
+                return kills;
+        }
+        for (struct dirent *entry = readdir(stream); entry; entry = readdir(stream)) {
+                int child;
+
+                if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
+                        continue;
+                child = openat(fd, entry->d_name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+                if (child < 0)
+                        continue;
+                ++*groups;
+                kills += kills_below(child, groups);
+                (void)close(child);
+        }
+        (void)closedir(stream);
+        return kills;
+}
+
+/* Whether the unit's group is still there, its counter with it. */
+static bool count_kills(OomWatch *watch) {
+        unsigned groups = 0;
+        uint64_t kills = kills_below(watch->own.dir, &groups);
+
+        watch->kills = MAX(watch->kills, kills);
+        return groups > 0;
+}
+
+bool oom_watch_look(OomWatch *watch) {
+        bool is_there;
+
+        take_notifications(&watch->own);
+        take_notifications(&watch->above);
+        is_there = count_kills(watch);
+        return !is_there || watch->kills >= watch->own.notified;
+}
+
+void oom_watch_note_death(OomWatch *watch) {
+        (void)oom_watch_look(watch);
+        watch->is_complete = count_kills(watch);
+}
+
+/* An ancestor's notification is sent from above to below: where both are read between the two, it is not yet ours. */
+static uint64_t own_notifications(const OomWatch *watch) {
+        const Listener *own = &watch->own, *above = &watch->above;
+
+        if (above->event < 0)
+                return FACTS_UNKNOWN;
+        return own->notified > above->notified ? own->notified - above->notified : 0;
+}
+
+static bool is_known(uint64_t number) {
+        return number != FACTS_UNKNOWN;
+}
+
+/* The unit's group may go before we have looked into it. Then it is a proof that our own limit ran out while the main
+ * process was killed with SIGKILL; nothing else is one. */
+void oom_watch_fill(OomWatch *watch, Facts *facts) {
+        uint64_t own;
+        bool is_there;
+
+        (void)oom_watch_look(watch);
+        is_there = count_kills(watch);
+        own = own_notifications(watch);
+        facts->oom_kills_local_limit = own;
+        facts->local_limit_source = "memory.oom_control (v1) notifications";
+        if (watch->kills > 0 || watch->is_complete || is_there) {
+                facts->oom_kills = watch->kills;
+                facts->counter_source = "memory.oom_control (v1) oom_kill";
+        } else if (is_known(own) && own > 0 && facts_signal(facts) == SIGKILL) {
+                facts->oom_kills = own;
+                facts->counter_source = facts->local_limit_source;
+        } else {
+                facts->oom_kills = FACTS_UNKNOWN;
+        }
+}
