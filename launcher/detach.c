@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The message is one byte of status and text up to the end of file; none at all is a child that died. */
+/* The message is one byte of status and text up to the end of file; none at all is a child that died. The answer is one
+ * byte. */
 
 #include "detach.h"
 
@@ -9,6 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "dbus/delegate.h"
@@ -35,13 +37,14 @@ static int hear_child(int fd) {
         GString *text = read_to_end(fd);
         int status = STATUS_FAILURE;
 
-        (void)close(fd);
         if (text->len > 0)
                 status = (unsigned char)text->str[0];
         else
                 g_string_assign(text, "?cordon: the detached launcher died\n");
         (void)fputs(text->str + 1, status == 0 ? stdout : stderr);
-        (void)fflush(stdout);
+        if (fflush(stdout) == 0) /* else main says why not */
+                (void)send(fd, "", 1, MSG_NOSIGNAL);
+        (void)close(fd);
         g_string_free(text, TRUE);
         return status;
 }
@@ -77,7 +80,7 @@ bool detach_fork(int *ret_tell_fd, int *ret_status) {
         pid_t pid;
 
         *ret_status = STATUS_FAILURE;
-        if (pipe2(ends, O_CLOEXEC) < 0)
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
                 return false;
         pid = fork();
         if (pid == 0) {
@@ -112,16 +115,21 @@ bool detach_settle(const Door *door, const char *id, GError **error) {
         return delegate_scope(door->socket_path, scope, description, error);
 }
 
-bool detach_tell(int *tell_fd, int status, const char *text) {
+bool detach_tell(int tell_fd, int status, const char *text) {
         g_autofree char *message = text ? g_strdup_printf("x%s\n", text) : g_strdup("x");
         size_t size = strlen(message);
+
+        message[0] = (char)status; /* 0 is a status too */
+        return send(tell_fd, message, size, MSG_NOSIGNAL) == (ssize_t)size &&
+               shutdown(tell_fd, SHUT_WR) == 0;
+}
+
+bool detach_is_heard(int tell_fd) {
+        char answer;
         ssize_t n;
 
-        if (*tell_fd < 0)
-                return true;
-        message[0] = (char)status; /* 0 is a status too */
-        n = write(*tell_fd, message, size);
-        (void)close(*tell_fd);
-        *tell_fd = -1;
-        return n == (ssize_t)size;
+        do
+                n = read(tell_fd, &answer, 1);
+        while (n < 0 && errno == EINTR);
+        return n == 1;
 }

@@ -18,5 +18,8 @@ bool detach_fork(int *ret_tell_fd, int *ret_status);
 bool detach_settle(const Door *door, const char *id, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The child's one message: what the caller prints (on standard output when the status is 0) and ends with; NULL: nothing.
- * Closes. False: the caller is gone and has heard nothing. */
-bool detach_tell(int *tell_fd, int status, const char *text);
+ * False: the caller is gone. */
+bool detach_tell(int tell_fd, int status, const char *text);
+
+/* Asked when there is something to read: the caller has printed it, or is gone without. */
+bool detach_is_heard(int tell_fd);

@@ -42,12 +42,20 @@ typedef struct {
         int input_fd;
         Sink sink;
         bool is_beginning_told;
-        int tell_fd;             /* of a detached launcher, while its caller waits; −1 */
-        sd_event_source *waiter; /* says that the caller does not wait any more */
+        int tell_fd; /* of a detached launcher, while its caller waits; −1 */
+        bool is_caller_told;
+        sd_event_source *waiter; /* says that the caller has heard, or does not wait any more */
 } Run;
 
+static void drop_caller(Run *run) {
+        run->waiter = sd_event_source_disable_unref(run->waiter);
+        if (run->tell_fd >= 0)
+                (void)close(run->tell_fd);
+        run->tell_fd = -1;
+}
+
 static void run_clear(Run *run) {
-        sd_event_source_disable_unref(run->waiter);
+        drop_caller(run);
         launch_free(run->launch);
         door_free(run->door);
         sd_event_unref(run->event);
@@ -112,6 +120,13 @@ static bool check_output(const Options *options, GError **error) {
         return !message;
 }
 
+/* main() has put something close-on-exec where the caller had nothing. */
+static int stdio_of(int fd) {
+        int flags = fcntl(fd, F_GETFD);
+
+        return flags >= 0 && !(flags & FD_CLOEXEC) ? fd : -1;
+}
+
 static bool is_descriptor(const char *where) {
         return strcmp(where, "-") == 0 || g_str_has_prefix(where, "fd:");
 }
@@ -141,6 +156,13 @@ static bool prepare(Run *run, char **argv, GError **error) {
                 g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_USAGE,
                             "--detach: a record can only go to a file, not to %s",
                             run->options.record);
+                return false;
+        }
+        if (run->options.is_detach && !run->options.is_dry_run && !run->options.id &&
+            stdio_of(STDOUT_FILENO) < 0) {
+                g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_USAGE,
+                            "--detach: standard output is closed, and nobody would know the id; "
+                            "give one with --id");
                 return false;
         }
         return choose_manager(&run->options, error) &&
@@ -221,25 +243,31 @@ static void on_over(void *userdata) {
 
 /* The caller of a detached launcher waits for one word: the id, or why there is none. */
 static bool tell_caller(Run *run, int status, const char *text) {
-        run->waiter = sd_event_source_disable_unref(run->waiter);
-        return detach_tell(&run->tell_fd, status, text);
+        if (run->tell_fd < 0 || run->is_caller_told)
+                return true;
+        run->is_caller_told = true;
+        return detach_tell(run->tell_fd, status, text);
 }
 
-/* Interrupted while it waited: a run that nobody has been told of would be nobody's. */
+/* Interrupted while it waited, or could not print the id: a run that nobody knows of would be nobody's. */
 static void lose_caller(Run *run) {
-        (void)tell_caller(run, STATUS_FAILURE, NULL); /* closes */
+        drop_caller(run);
         launch_cancel(run->launch, SIGHUP);
 }
 
-static int on_caller_gone(sd_event_source *source, int fd, uint32_t events, void *userdata) {
-        lose_caller(userdata);
+static int on_caller(sd_event_source *source, int fd, uint32_t events, void *userdata) {
+        Run *run = userdata;
+
+        if (detach_is_heard(fd))
+                drop_caller(run);
+        else
+                lose_caller(run);
         return 0;
 }
 
-/* Of a pipe that nobody reads any more, the writer is told without asking. */
 static bool watch_caller(Run *run) {
-        return run->tell_fd < 0 ||
-               sd_event_add_io(run->event, &run->waiter, run->tell_fd, 0, on_caller_gone, run) >= 0;
+        return run->tell_fd < 0 || sd_event_add_io(run->event, &run->waiter, run->tell_fd, EPOLLIN,
+                                                   on_caller, run) >= 0;
 }
 
 static void on_started(void *userdata) {
@@ -258,13 +286,6 @@ static void on_unguarded(void *userdata) {
         if (run->options.is_verbose)
                 fprintf(stderr, "cordon: guard lost: %s\n",
                         launch_facts(run->launch)->guard_message);
-}
-
-/* main() has put something close-on-exec where the caller had nothing. */
-static int stdio_of(int fd) {
-        int flags = fcntl(fd, F_GETFD);
-
-        return flags >= 0 && !(flags & FD_CLOEXEC) ? fd : -1;
 }
 
 /* The system manager would run it as root, whoever asks. */

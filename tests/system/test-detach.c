@@ -412,6 +412,64 @@ static void test_descriptor(void) {
         leftover_check(run, "a detached run with its record on standard output");
 }
 
+static void fill_stdout(void) {
+        int fd = open("/dev/full", O_WRONLY);
+
+        if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0)
+                _exit(125);
+        (void)close(fd);
+}
+
+static void close_stdout(void) {
+        (void)close(STDOUT_FILENO);
+}
+
+/* Nobody would ever know of it. */
+static void test_unprinted(void) {
+        KitOrder order = { .prepare = fill_stdout,
+                           .options = WORDS("--grace", "0"),
+                           .command = VICTIM("pause") };
+        Expected expected = { .outcome = "cancelled",
+                              .status = 125,
+                              .exit_code = ABSENT,
+                              .signal = SIGKILL,
+                              .message = "cancelled by SIGHUP: killed (SIGKILL)",
+                              .words = "cordon: cannot write to standard output: No space left on "
+                                       "device\n",
+                              .touched = "grace" };
+        g_autofree char *record = new_file("record");
+        g_auto(Detached) detached = { .run = call(&order, record),
+                                      .record = g_steal_pointer(&record),
+                                      .launcher_fd = -1,
+                                      .program_fd = -1 };
+
+        take_record(&detached);
+        expect(detached.run, &expected, "a detached run whose id cannot be printed");
+}
+
+static void test_closed_stdout(void) {
+        KitOrder nameless = { .prepare = close_stdout, .id = "", .command = VICTIM("end") };
+        g_autofree char *refused = new_file("record");
+        g_autofree char *record = new_file("record");
+        g_autoptr(KitRun) run = call(&nameless, refused);
+        KitOrder named = { .prepare = close_stdout, .command = VICTIM("end") };
+        Expected expected = { .outcome = "exited", .message = "exited with 0" };
+
+        cmp_ok(run->status, "==", 125, "with standard output closed, --detach needs --id");
+        is(run->errors->str,
+           "cordon: --detach: standard output is closed, and nobody would know the id; give one "
+           "with --id; see cordon run --help\n",
+           "and says so");
+
+        g_auto(Detached) detached = { .run = call(&named, record),
+                                      .record = g_steal_pointer(&record),
+                                      .launcher_fd = -1,
+                                      .program_fd = -1 };
+
+        take_record(&detached);
+        expect(detached.run, &expected, "a detached run with an id and no standard output");
+}
+
 static void test_id_in_use(void) {
         KitOrder order = { 0 };
         g_auto(Detached) detached = detach_pausing(&order);
@@ -490,6 +548,8 @@ int main(void) {
                 test_group();
                 test_terminal();
                 test_descriptor();
+                test_unprinted();
+                test_closed_stdout();
                 test_id_in_use();
                 test_long_id();
                 test_interrupted();
