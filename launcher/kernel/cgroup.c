@@ -5,7 +5,6 @@
 
 #include "cgroup.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -167,18 +166,6 @@ void cgroup_free(Cgroup *cgroup) {
         g_free(cgroup);
 }
 
-static char *read_file(int dir, const char *name) {
-        char buffer[4096];
-        int fd = dir < 0 ? -1 : openat(dir, name, O_RDONLY | O_CLOEXEC);
-        ssize_t n;
-
-        if (fd < 0)
-                return NULL;
-        n = read(fd, buffer, sizeof buffer - 1);
-        (void)close(fd);
-        return n < 0 ? NULL : g_strndup(buffer, (size_t)n);
-}
-
 /* A v1 memory cgroup counts kills in the victim's own group only, and that group is gone when we look. */
 void cgroup_watch_memory(Cgroup *cgroup) {
         cgroup->oom_watch = oom_watch_new(cgroup->dirs[HIERARCHY_MEMORY]);
@@ -198,9 +185,9 @@ void cgroup_note_death(Cgroup *cgroup) {
 }
 
 static bool read_counter(const Cgroup *cgroup, const CounterSource *source, uint64_t *ret_value) {
-        g_autofree char *text = source->file
-                                        ? read_file(cgroup->dirs[source->hierarchy], source->file)
-                                        : NULL;
+        g_autofree char *text = source->file ? counter_read_text(cgroup->dirs[source->hierarchy],
+                                                                 source->file)
+                                             : NULL;
 
         return text && counter_parse(source, text, ret_value);
 }
@@ -349,9 +336,9 @@ bool cgroup_is_version_1(const Cgroup *cgroup, const char *controller) {
 }
 
 char *cgroup_read_cpus(Cgroup *cgroup) {
-        char *list = read_file(cgroup->dirs[HIERARCHY_UNIFIED], "cpuset.cpus.effective");
+        char *list = counter_read_text(cgroup->dirs[HIERARCHY_UNIFIED], "cpuset.cpus.effective");
 
         if (!list)
-                list = read_file(cgroup->dirs[HIERARCHY_CPUSET], "cpuset.effective_cpus");
+                list = counter_read_text(cgroup->dirs[HIERARCHY_CPUSET], "cpuset.effective_cpus");
         return list ? g_strchomp(list) : NULL;
 }

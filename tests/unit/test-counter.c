@@ -2,9 +2,11 @@
 
 /* Texts of cgroup files, as kernels 6.1 to 7.2 write them, and what must not be taken for a number. */
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stddef.h>
 #include <tap.h>
+#include <unistd.h>
 
 #include "launcher/kernel/counter.h"
 #include "units/facts.h"
@@ -67,8 +69,34 @@ static const char *const bad_limits[][2] = {
         { "cpu.max", "100000 0\n" }, { "cpu.max", "nothing 100000\n" },
 };
 
+/* A machine with many devices: more than a page, and more than one read. */
+static void test_long_text(void) {
+        const Counter *counter = counter_of(offsetof(Facts, io_write_bytes));
+        g_autofree char *path = g_dir_make_tmp("cordon-test-counter-XXXXXX", NULL);
+        g_autofree char *file = g_build_filename(path, "io.stat", NULL);
+        g_autoptr(GString) text = g_string_new(NULL);
+        g_autofree char *read = NULL;
+        uint64_t value = 0;
+        int dir;
+
+        for (int i = 0; i < 200; i++)
+                g_string_append_printf(text,
+                                       "8:%d rbytes=1 wbytes=2 rios=1 wios=1 dbytes=0 dios=0\n", i);
+        ok(g_file_set_contents(file, text->str, -1, NULL), "a long io.stat is written");
+        dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        read = counter_read_text(dir, "io.stat");
+        ok(read && counter_parse(&counter->unified, read, &value), "it is read");
+        cmp_ok(value, "==", 400, "every device of it is counted");
+        ok(!counter_read_text(dir, "none"), "a file that is not there is no text");
+        ok(!counter_read_text(-1, "io.stat"), "nor one of no directory");
+        (void)close(dir);
+        (void)unlink(file);
+        (void)rmdir(path);
+}
+
 int main(void) {
         plan(NO_PLAN);
+        test_long_text();
         for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
                 const Counter *counter = counter_of(rows[i].offset);
                 uint64_t value = NONE;
