@@ -37,6 +37,16 @@ bool account_find(const char *user, Account *ret_account, GError **error) {
         return true;
 }
 
+bool account_uid(const char *user, uid_t *ret_uid) {
+        uint32_t uid = 0;
+        const struct passwd *entry = number_of(user, &uid) ? NULL : getpwnam(user);
+
+        if (!entry && !number_of(user, &uid))
+                return false;
+        *ret_uid = entry ? entry->pw_uid : uid;
+        return true;
+}
+
 void account_clear(Account *account) {
         g_clear_pointer(&account->name, g_free);
         g_clear_pointer(&account->home, g_free);

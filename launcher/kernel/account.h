@@ -5,6 +5,7 @@
 
 #include <glib.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 typedef struct {
         char *name;
@@ -16,4 +17,6 @@ void account_clear(Account *account);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Account, account_clear)
 
 bool account_find(const char *user, Account *ret_account, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* False: there is no such user. */
+bool account_uid(const char *user, uid_t *ret_uid);
 bool account_check_group(const char *group, GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -5,6 +5,7 @@
 
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "expect.h"
 #include "leftover.h"
@@ -142,6 +143,23 @@ static void test_control(void) {
         leftover_check(run, "a large record");
 }
 
+/* Our pipes are the user's who is to write to them, also by name. */
+static void test_user(void) {
+        KitOrder order = { .options = WORDS("--capture", "--uid", "nobody", "-C", "/"),
+                           .command = WORDS("sh", "-c",
+                                            "echo one >/dev/stdout && echo two >/dev/stderr") };
+        Expected expected = { .outcome = "exited" };
+
+        skip(geteuid() != 0, 6, "n/a: needs root");
+
+        g_autoptr(KitRun) run = kit_run(&order);
+
+        expect(run, &expected, "another user who opens /dev/stdout");
+        is(record_text(run, "stdout"), "one\n", "another user: stdout");
+        is(record_text(run, "stderr"), "two\n", "another user: stderr");
+        end_skip;
+}
+
 static void test_kill(void) {
         KitOrder order = { .options = WORDS("--capture", "--output", "100", "--on-output", "kill"),
                            .command = VICTIM("ignore", "TERM", "say", "first", "flood", "1000000",
@@ -191,6 +209,7 @@ int main(void) {
         test_binary();
         test_flood();
         test_control();
+        test_user();
         test_kill();
         test_json();
         kit_clear();
