@@ -145,7 +145,8 @@ static void end_unstarted(Launch *launch) {
 static void refuse(Launch *launch, const char *code, const char *message) {
         const UnitState *state = unit_watch_state(launch->watch);
 
-        facts_set_refusal(&launch->facts, code, message);
+        if (launch->facts.stage != STAGE_CANCELLED)
+                facts_set_refusal(&launch->facts, code, message);
         if (state->is_accepted)
                 end_unstarted(launch);
         else
@@ -178,9 +179,7 @@ void launch_cancel(Launch *launch, int signal) {
         bool is_first = launch->facts.act_usec[ACT_CANCEL] == 0;
 
         if (launch->phase == PHASE_STARTING && is_first) {
-                launch->facts.cancel_signal = signal;
-                launch->facts.act_usec[ACT_CANCEL] = now_usec();
-                launch->facts.stage = STAGE_EXECUTED; /* it would have been, but for the caller */
+                facts_set_cancelled(&launch->facts, signal, now_usec());
                 decide(launch);
         } else if (launch->phase != PHASE_RUNNING) {
                 be_over(launch, false); /* who insists does not wait: the guard has the rest */
@@ -316,9 +315,8 @@ static void decide_ready(Launch *launch) {
 
 static void decide_starting(Launch *launch) {
         const UnitState *state = unit_watch_state(launch->watch);
-        bool is_cancelled = launch->facts.act_usec[ACT_CANCEL] != 0;
 
-        if (is_cancelled)
+        if (launch->facts.stage == STAGE_CANCELLED)
                 decide_cancelled(launch);
         else if (state->start_error)
                 refuse_start(launch);

@@ -58,6 +58,10 @@ static bool is_refused(const Facts *facts) {
         return facts->stage == STAGE_REFUSED;
 }
 
+static bool is_cancelled_before(const Facts *facts) {
+        return facts->stage == STAGE_CANCELLED;
+}
+
 static bool is_exec_failed(const Facts *facts) {
         return facts->stage == STAGE_NOT_EXECUTED && facts->exec_errno != 0;
 }
@@ -162,6 +166,7 @@ static const struct {
         const char *why; /* it stands where it stands */
 } rules[] = {
         { is_refused,             OUTCOME_REFUSED,     "nothing ran" },
+        { is_cancelled_before,    OUTCOME_CANCELLED,   "nor here, whatever became of what would have started it" },
         { is_exec_failed,         OUTCOME_NOT_STARTED, "the kernel said so" },
         { is_lost,                OUTCOME_LOST,        "what follows needs an end that was seen" },
         { is_memory_within_grace, OUTCOME_MEMORY,      "before the act that only opened the grace" },
@@ -273,7 +278,8 @@ static Touched limit_touched(const Facts *facts, Outcome outcome, Limit limit) {
 }
 
 static void decide_touched(const Facts *facts, Verdict *verdict) {
-        bool ran = verdict->outcome != OUTCOME_REFUSED && verdict->outcome != OUTCOME_NOT_STARTED;
+        bool ran = facts->stage != STAGE_CANCELLED && verdict->outcome != OUTCOME_REFUSED &&
+                   verdict->outcome != OUTCOME_NOT_STARTED;
 
         for (int i = 0; ran && i < _LIMIT_MAX; i++) {
                 Touched touched = TOUCHED_UNKNOWN;
@@ -373,6 +379,8 @@ static void gather_evidence(const Facts *facts, Verdict *verdict) {
         }
         for (int i = 0; i < _ACT_MAX; i++)
                 add_act(verdict, facts, (Act)i);
+        if (facts->stage == STAGE_CANCELLED)
+                return; /* likewise */
         add_memory(verdict, facts);
         if (was_counted(facts->tasks_denied))
                 add_evidence(verdict, "pids.events max=%" PRIu64, facts->tasks_denied);
@@ -413,7 +421,7 @@ void cause_decide(const Facts *facts, const char *command, Verdict *ret_verdict)
 
         if (outcome_has_error(verdict.outcome)) {
                 verdict.error_code = g_strdup(error_code(facts, verdict.outcome));
-        } else {
+        } else if (facts->stage != STAGE_CANCELLED) {
                 verdict.exit_code = is_exited(facts) ? facts->exec_main_status : -1;
                 verdict.signal = facts_signal(facts);
                 verdict.core_dumped = facts->exec_main_code == CLD_DUMPED;

@@ -85,3 +85,9 @@ void facts_set_refusal(Facts *facts, const char *code, const char *message) {
         text_replace(&facts->refusal_code, code);
         text_replace(&facts->refusal_message, message);
 }
+
+void facts_set_cancelled(Facts *facts, int signal, uint64_t now_usec) {
+        facts->stage = STAGE_CANCELLED;
+        facts->cancel_signal = signal;
+        facts->act_usec[ACT_CANCEL] = now_usec;
+}

@@ -24,6 +24,7 @@ typedef enum {
 /* How far the start came. */
 typedef enum {
         STAGE_REFUSED,      /* nothing was started: the request was bad or could not be kept */
+        STAGE_CANCELLED,    /* nor here: the caller did not want it any more */
         STAGE_NOT_EXECUTED, /* the gate ran, the program could not be executed */
         STAGE_EXECUTED,
 } Stage;
@@ -79,6 +80,9 @@ void facts_clear(Facts *facts);
 
 /* Nothing was started, and this is why. */
 void facts_set_refusal(Facts *facts, const char *code, const char *message);
+
+/* Nothing was started, because of this signal to us. */
+void facts_set_cancelled(Facts *facts, int signal, uint64_t now_usec);
 
 /* exec … end of the main process; FACTS_UNKNOWN when either is not known. */
 uint64_t facts_wall_usec(const Facts *facts);

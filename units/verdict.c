@@ -142,6 +142,8 @@ static char *sentence(const Verdict *verdict, const Facts *facts, bool for_peopl
         g_autoptr(GString) out = g_string_new(NULL);
         g_autofree char *beginning = head(verdict, facts), *ending = how_it_ended(verdict);
 
+        if (facts->stage == STAGE_CANCELLED)
+                return g_strdup_printf("%s before it was executed", beginning);
         if (beginning)
                 g_string_append_printf(out, "%s: ", beginning);
         g_string_append(out, ending);

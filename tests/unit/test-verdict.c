@@ -168,6 +168,33 @@ static void test_not_started(void) {
         }
 }
 
+/* What has become of the gate is not the program's end. */
+static void test_cancelled_before(void) {
+        g_auto(Facts) facts = { 0 };
+        g_auto(Verdict) verdict = { 0 };
+        g_autofree char *words = NULL;
+
+        facts_init(&facts);
+        set_limits(&facts, "timeout=1s memory=64M grace=1s");
+        facts.memory_max_events = 1;
+        facts.exec_main_code = CLD_KILLED;
+        facts.exec_main_status = SIGKILL;
+        facts.is_lost = true;
+        facts_set_cancelled(&facts, SIGINT, 1000 * MS);
+        cause_decide(&facts, "prog", &verdict);
+        words = verdict_words(&verdict, &facts);
+        cmp_ok(verdict.outcome, "==", OUTCOME_CANCELLED, "cancelled before exec: the outcome");
+        is(verdict.message, "cancelled by SIGINT before it was executed", "the message");
+        is(words, verdict.message, "the words");
+        cmp_ok(verdict_exit_status(&verdict, &facts), "==", 128 + SIGINT, "the exit status");
+        cmp_ok(verdict.signal, "==", 0, "no signal of a program");
+        cmp_ok(verdict.exit_code, "==", -1, "no exit code of a program");
+        ok(!verdict.touched_known[LIMIT_MEMORY], "no limit was met");
+        cmp_ok(verdict.evidence->len, "==", 1, "one line of evidence");
+        is(g_ptr_array_index(verdict.evidence, 0), "cancelled by the caller before it was executed",
+           "and that is it");
+}
+
 static void test_refused_and_lost(void) {
         g_auto(Facts) refused = { 0 };
         g_auto(Facts) lost = { 0 };
@@ -194,6 +221,7 @@ int main(void) {
         plan(NO_PLAN);
         test_rows();
         test_not_started();
+        test_cancelled_before();
         test_refused_and_lost();
         done_testing();
 }
