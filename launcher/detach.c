@@ -115,11 +115,17 @@ bool detach_settle(const Door *door, const char *id, GError **error) {
         return delegate_scope(door->socket_path, scope, description, error);
 }
 
-bool detach_tell(int tell_fd, int status, const char *text) {
-        g_autofree char *message = text ? g_strdup_printf("x%s\n", text) : g_strdup("x");
-        size_t size = strlen(message);
+char *detach_message(int status, const char *text) {
+        char *message = text ? g_strdup_printf("x%s\n", text) : g_strdup("x");
 
         message[0] = (char)status; /* 0 is a status too */
+        return message;
+}
+
+bool detach_tell(int tell_fd, int status, const char *text) {
+        g_autofree char *message = detach_message(status, text);
+        size_t size = text ? strlen(text) + 2 : 1;
+
         return send(tell_fd, message, size, MSG_NOSIGNAL) == (ssize_t)size &&
                shutdown(tell_fd, SHUT_WR) == 0;
 }

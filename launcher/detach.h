@@ -17,6 +17,9 @@ bool detach_fork(int *ret_tell_fd, int *ret_status);
 /* The child's: away from the caller's cgroup. A private manager lives in the caller's cgroup itself: nothing to be had. */
 bool detach_settle(const Door *door, const char *id, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* The message of detach_tell, for whoever has to write it himself; a status of 0 makes it end early. */
+char *detach_message(int status, const char *text);
+
 /* The child's one message: what the caller prints (on standard output when the status is 0) and ends with; NULL: nothing.
  * False: the caller is gone. */
 bool detach_tell(int tell_fd, int status, const char *text);

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
@@ -138,25 +137,6 @@ bool sink_open(const char *where, Sink *ret_sink, GError **error) {
         return true;
 }
 
-static bool write_all(int fd, const char *text, size_t size) {
-        while (size > 0) {
-                ssize_t n = write(fd, text, size);
-
-                if (n < 0 && errno == EINTR)
-                        continue;
-                if (n < 0 && errno == EAGAIN) {
-                        /* The caller's descriptor, which the program may have made non-blocking. */
-                        (void)poll(&(struct pollfd){ .fd = fd, .events = POLLOUT }, 1, -1);
-                        continue;
-                }
-                if (n < 0)
-                        return false;
-                text += n;
-                size -= (size_t)n;
-        }
-        return true;
-}
-
 static bool is_in_place(const Sink *sink) {
         struct stat st;
 
@@ -181,7 +161,7 @@ void sink_begin(Sink *sink) {
 }
 
 void sink_put(Sink *sink, const char *data, size_t size) {
-        if (sink->error == 0 && !write_all(target_of(sink), data, size))
+        if (sink->error == 0 && !interrupt_write(target_of(sink), data, size))
                 sink->error = errno;
 }
 
@@ -213,6 +193,16 @@ bool sink_end(Sink *sink, GError **error) {
                         (void)!ftruncate(sink->fd, 0);
         }
         return sink->error == 0 || sink_fail(sink->name, g_strerror(sink->error), error);
+}
+
+InterruptNote sink_note(const Sink *sink, const char *text) {
+        bool is_nameless = sink->fd >= 0 && sink->fd == sink->replacement.fd;
+
+        return (InterruptNote){ .fd = sink->fd,
+                                .is_replaced = is_in_place(sink),
+                                .dir_fd = sink->replacement.dir_fd,
+                                .name = is_nameless ? sink->replacement.name : NULL,
+                                .text = text };
 }
 
 bool sink_is_terminal(const Sink *sink) {

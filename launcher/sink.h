@@ -7,6 +7,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
+#include "launcher/interrupt.h"
 #include "launcher/replacement.h"
 
 typedef struct {
@@ -29,6 +30,9 @@ bool sink_open(const char *where, Sink *ret_sink, GError **error) G_GNUC_WARN_UN
 void sink_begin(Sink *sink);
 void sink_put(Sink *sink, const char *data, size_t size);
 bool sink_end(Sink *sink, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The same for a signal before there is a record; in place, where the file is there already. The text is borrowed. */
+InterruptNote sink_note(const Sink *sink, const char *text);
 
 bool sink_is_terminal(const Sink *sink);
 void sink_clear(Sink *sink);

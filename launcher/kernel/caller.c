@@ -136,11 +136,12 @@ static bool read_namespaces(Caller *caller, GError **error) {
         return !message;
 }
 
-bool caller_read(Caller *caller, const char *directory, GError **error) {
-        *caller = (Caller){ 0 };
-        if (!read_directory(caller, directory, error) || !read_namespaces(caller, error))
-                return false;
+bool caller_read_place(Caller *caller, const char *directory, GError **error) {
+        return read_directory(caller, directory, error) && read_namespaces(caller, error);
+}
 
+void caller_read(Caller *caller) {
+        *caller = (Caller){ 0 };
         caller->umask = umask(0);
         (void)umask(caller->umask);
         caller->nice = schedule_read_nice();
@@ -150,7 +151,6 @@ bool caller_read(Caller *caller, const char *directory, GError **error) {
                 if (getrlimit((__rlimit_resource_t)i, &caller->rlimits[i]) < 0)
                         caller->rlimits[i] = (struct rlimit){ RLIM_INFINITY, RLIM_INFINITY };
         schedule_read(&caller->schedule);
-        return true;
 }
 
 void caller_clear(Caller *caller) {

@@ -28,8 +28,11 @@ typedef struct {
         uint64_t namespaces[_GATE_NS_MAX]; /* of a child; inodes; 0: cannot be seen */
 } Caller;
 
+/* All but directory and namespaces, which take their time and may not be to be had. */
+void caller_read(Caller *caller);
 /* directory NULL: the working directory. */
-bool caller_read(Caller *caller, const char *directory, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+bool caller_read_place(Caller *caller, const char *directory,
+                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void caller_clear(Caller *caller);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Caller, caller_clear)
 

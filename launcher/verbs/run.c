@@ -12,6 +12,7 @@
 #include "help.h"
 #include "launcher/deadline.h"
 #include "launcher/detach.h"
+#include "launcher/interrupt.h"
 #include "launcher/job.h"
 #include "launcher/kernel/error.h"
 #include "launcher/launch.h"
@@ -70,11 +71,25 @@ static void run_clear(Run *run) {
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Run, run_clear)
 
+/* A line on standard error. That nobody takes it is no failure. */
+static void G_GNUC_PRINTF(1, 2) print(const char *format, ...) {
+        g_autofree char *text = NULL;
+        va_list arguments;
+
+        va_start(arguments, format);
+        text = g_strdup_vprintf(format, arguments);
+        va_end(arguments);
+
+        g_autofree char *line = g_strdup_printf("cordon: %s\n", text);
+
+        (void)!interrupt_write(STDERR_FILENO, line, strlen(line));
+}
+
 /* One line, whatever a path or a manager has in it. */
 static void say(const char *text) {
         g_autofree char *line = text_printable(text, G_MAXSIZE);
 
-        fprintf(stderr, "cordon: %s\n", line);
+        print("%s", line);
 }
 
 static bool choose_manager(Options *options, GError **error) {
@@ -131,12 +146,50 @@ static bool is_descriptor(const char *where) {
         return strcmp(where, "-") == 0 || g_str_has_prefix(where, "fd:");
 }
 
+static void put_text(void *userdata, const char *data, size_t size) {
+        g_string_append_len(userdata, data, (gssize)size);
+}
+
+/* Whatever stands between us and the run may take its time, and then a signal comes. */
+static void prepare_interrupt(const Run *run) {
+        int number;
+
+        for (size_t i = 0; (number = interrupt_signal(i)) != 0; i++) {
+                g_auto(Facts) facts = { 0 };
+                g_auto(Verdict) verdict = { 0 };
+                RecordSource source = { .spec = run->spec, .facts = &facts, .verdict = &verdict };
+                g_autofree char *words = NULL, *text = NULL, *line = NULL;
+                g_autoptr(GString) record = g_string_new(NULL);
+
+                facts_init(&facts);
+                facts_set_cancelled(&facts, number, (uint64_t)g_get_monotonic_time());
+                cause_decide(&facts, run->spec->command[0], &verdict);
+                words = verdict_words(&verdict, &facts);
+                text = run->options.is_quiet ? NULL : g_strdup_printf("cordon: %s", words);
+                if (run->tell_fd >= 0)
+                        line = detach_message(128 + number, text);
+                else if (text)
+                        line = g_strconcat(text, "\n", NULL);
+                record_put(&source, sink_is_terminal(&run->sink), put_text, record);
+                g_string_append_c(record, '\n');
+
+                InterruptNote notes[INTERRUPT_NOTES] = {
+                        { .fd = run->tell_fd >= 0 ? run->tell_fd : STDERR_FILENO, .text = line },
+                        sink_note(&run->sink, run->sink.fd >= 0 ? record->str : NULL),
+                };
+
+                interrupt_prepare(number, notes);
+        }
+}
+
 /* The record first: what is wrong with the rest goes there. */
 static bool prepare(Run *run, char **argv, GError **error) {
         g_autoptr(GError) no_sink = NULL;
         bool parsed = job_options_parse(&run->options, argv, error);
 
         run->spec = request_spec(&run->options, environ);
+        if (parsed && !run->options.is_help && !run->options.is_dry_run)
+                prepare_interrupt(run); /* the record may have to wait for a reader */
         if (run->options.record && !run->options.is_help && !run->options.is_dry_run &&
             !sink_open(run->options.record, &run->sink, parsed ? error : &no_sink)) {
                 if (no_sink)
@@ -145,6 +198,8 @@ static bool prepare(Run *run, char **argv, GError **error) {
         }
         if (!parsed || run->options.is_help)
                 return parsed;
+        if (run->sink.fd >= 0)
+                prepare_interrupt(run);
         if (run->options.command[0] == NULL) {
                 g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_USAGE, "no command given");
                 return false;
@@ -167,7 +222,7 @@ static bool prepare(Run *run, char **argv, GError **error) {
         }
         return choose_manager(&run->options, error) &&
                request_complete(&run->options, run->spec, error) && open_input(run, error) &&
-               caller_read(&run->caller, run->options.directory, error);
+               caller_read_place(&run->caller, run->options.directory, error);
 }
 
 static int on_signal(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata) {
@@ -192,19 +247,13 @@ static void lift_own_limits(void) {
 
 /* A signal that the caller had ignored (nohup) stays ignored. */
 static bool watch_signals(Run *run) {
-        static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
+        int number;
 
-        for (size_t i = 0; i < G_N_ELEMENTS(signals); i++) {
-                sigset_t one;
-
-                if (run->caller.signal_ignored & (UINT64_C(1) << (signals[i] - 1)))
-                        continue;
-                sigemptyset(&one);
-                sigaddset(&one, signals[i]);
-                if (sigprocmask(SIG_BLOCK, &one, NULL) < 0 ||
-                    sd_event_add_signal(run->event, NULL, signals[i], on_signal, run) < 0)
+        interrupt_hold();
+        for (size_t i = 0; (number = interrupt_signal(i)) != 0; i++)
+                if (!(run->caller.signal_ignored & (UINT64_C(1) << (number - 1))) &&
+                    sd_event_add_signal(run->event, NULL, number, on_signal, run) < 0)
                         return false;
-        }
         return signal(SIGPIPE, SIG_IGN) != SIG_ERR;
 }
 
@@ -218,21 +267,19 @@ static void print_beginning(Run *run) {
         if (run->is_beginning_told || !run->door)
                 return;
         run->is_beginning_told = true;
-        fprintf(stderr, "cordon: %s: %s manager, systemd %s\n", run->spec->id,
-                manager_kind_word(run->door->kind), version ?: "unknown");
+        print("%s: %s manager, systemd %s", run->spec->id, manager_kind_word(run->door->kind),
+              version ?: "unknown");
         for (size_t i = 0; (shortfall = shortfall_at(i)); i++)
                 if (unapplied & shortfall->bit)
-                        fprintf(stderr, "cordon: not passed on: %s\n", shortfall->words);
+                        print("not passed on: %s", shortfall->words);
         variables = request_lost_variables(&run->options, run->spec, environ);
         if (variables)
-                fprintf(stderr, "cordon: not passed on: %s, which describe the caller's own unit\n",
-                        variables);
+                print("not passed on: %s, which describe the caller's own unit", variables);
 }
 
 static void print_evidence(const Verdict *verdict) {
         for (guint i = 0; i < verdict->evidence->len; i++)
-                fprintf(stderr, "cordon: evidence: %s\n",
-                        (const char *)g_ptr_array_index(verdict->evidence, i));
+                print("evidence: %s", (const char *)g_ptr_array_index(verdict->evidence, i));
 }
 
 static void on_over(void *userdata) {
@@ -284,8 +331,7 @@ static void on_unguarded(void *userdata) {
         const Run *run = userdata;
 
         if (run->options.is_verbose)
-                fprintf(stderr, "cordon: guard lost: %s\n",
-                        launch_facts(run->launch)->guard_message);
+                print("guard lost: %s", launch_facts(run->launch)->guard_message);
 }
 
 /* The system manager would run it as root, whoever asks. */
@@ -317,6 +363,8 @@ static bool launch(Run *run, GError **error) {
         run->door = door_open(run->options.manager, error);
         if (!run->door)
                 return false;
+        if (run->tell_fd >= 0 && !detach_settle(run->door, run->spec->id, error))
+                return false;
         if (r < 0 ||
             sd_bus_attach_event(run->door->bus, run->event, SD_EVENT_PRIORITY_NORMAL) < 0 ||
             !watch_signals(run) || !watch_caller(run)) {
@@ -324,8 +372,6 @@ static bool launch(Run *run, GError **error) {
                             "cannot set up the event loop");
                 return false;
         }
-        if (run->tell_fd >= 0 && !detach_settle(run->door, run->spec->id, error))
-                return false;
         stay_the_caller(run);
         settings.event = run->event;
         settings.door = run->door;
@@ -426,6 +472,7 @@ static int report(Run *run) {
         RecordSource source = { .spec = run->spec, .facts = facts, .verdict = &verdict };
         int status = STATUS_FAILURE;
 
+        interrupt_hold(); /* what is known is told, to whoever listens */
         cause_decide(facts, run->spec->command[0], &verdict);
         if (verdict.outcome == OUTCOME_REFUSED || verdict.outcome == OUTCOME_LOST)
                 say_to_giver(run, &verdict.message);
@@ -504,6 +551,8 @@ int verb_run(char **argv) {
 
         options_init(&run.options);
         facts_init(&run.refused);
+        caller_read(&run.caller); /* before anything of it is changed */
+        interrupt_begin(run.caller.signal_ignored);
         if (!prepare(&run, argv, &error)) {
                 refuse(&run, error);
                 return report(&run);
@@ -514,8 +563,12 @@ int verb_run(char **argv) {
         }
         if (run.options.is_dry_run)
                 return print_plan(&run);
-        if (run.options.is_detach && !detach_fork(&run.tell_fd, &status))
-                return status;
+        if (run.options.is_detach) {
+                interrupt_forget(); /* from now on the child's business */
+                if (!detach_fork(&run.tell_fd, &status))
+                        return status;
+                prepare_interrupt(&run);
+        }
         if (!launch(&run, &error))
                 refuse(&run, error);
         return report(&run);
