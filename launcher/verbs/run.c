@@ -359,7 +359,6 @@ static bool launch(Run *run, GError **error) {
         };
         int r = sd_event_new(&run->event);
 
-        lift_own_limits();
         run->door = door_open(run->options.manager, error);
         if (!run->door)
                 return false;
@@ -553,6 +552,7 @@ int verb_run(char **argv) {
         facts_init(&run.refused);
         caller_read(&run.caller); /* before anything of it is changed */
         interrupt_begin(run.caller.signal_ignored);
+        lift_own_limits();
         if (!prepare(&run, argv, &error)) {
                 refuse(&run, error);
                 return report(&run);

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -206,6 +207,28 @@ static void test_late_words(void) {
         (void)close(reader);
 }
 
+static void allow_no_file(void) {
+        struct rlimit limit = { 0 };
+
+        (void)getrlimit(RLIMIT_FSIZE, &limit);
+        limit.rlim_cur = 0;
+        (void)setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+/* A signal of our own making: the caller's limit is for the program, and the record of a refusal is no less a record. */
+static void test_caller_limit(void) {
+        g_autofree char *record = make_old_record("limited"), *text = NULL;
+        KitOrder order = { .prepare = allow_no_file,
+                           .options = WORDS("--timeout", "bogus"),
+                           .record = record,
+                           .command = VICTIM("end") };
+        g_autoptr(KitRun) run = kit_run(&order);
+
+        (void)g_file_get_contents(record, &text, NULL, NULL);
+        cmp_ok(run->status, "==", 125, "a caller that may write no file: refused");
+        like(text ?: "", "\"outcome\":\"refused\"", "… and the record says so");
+}
+
 int main(void) {
         kit_init();
         test_input();
@@ -216,6 +239,7 @@ int main(void) {
         test_late_record(SIGTERM);
         test_late_record(SIGINT);
         test_late_words();
+        test_caller_limit();
         leftover_check_guard("after signals while it waits");
         kit_clear();
         done_testing();
