@@ -36,8 +36,8 @@ static const unsigned namespace_owns[_GATE_NS_MAX] = {
 /* A unit runs in the manager's namespaces, but for those that it was to have of its own. Where those are not the caller's,
  * the program would see another network or another / without anybody having asked for it. */
 static bool check_shared(const CheckSource *source, GateNamespace kind, GError **error) {
-        uint64_t inside = gate_channel_namespaces(source->gate)[kind];
-        uint64_t ours = source->caller->namespaces[kind];
+        uint64_t inside = gate_channel_world(source->gate)->namespaces[kind];
+        uint64_t ours = source->caller->world.namespaces[kind];
 
         if ((source->door->own_namespaces & (1U << kind)) ||
             (extra_own_namespaces(source->extra) & namespace_owns[kind]))
@@ -51,12 +51,30 @@ static bool check_shared(const CheckSource *source, GateNamespace kind, GError *
         return false;
 }
 
+/* One that called chroot(2) sees other files than the manager in the same mount namespace. */
+static bool check_root(const CheckSource *source, GError **error) {
+        const GateWorld *inside = gate_channel_world(source->gate);
+        const GateWorld *ours = &source->caller->world;
+
+        if ((source->door->own_namespaces & (1U << GATE_NS_MNT)) ||
+            (extra_own_namespaces(source->extra) & EXTRA_OWN_MOUNT))
+                return true;
+        if (inside->root_ino == 0 || ours->root_ino == 0 ||
+            (inside->root_dev == ours->root_dev && inside->root_ino == ours->root_ino))
+                return true;
+        g_set_error(
+                error, LAUNCHER_ERROR, LAUNCHER_ERROR_NAMESPACE,
+                "the caller has another root directory than the %s manager; --private starts one in the caller's",
+                manager_kind_word(source->door->kind));
+        return false;
+}
+
 /* A user manager of systemd 252 drops what it cannot do, without a word (FACTS). */
 static bool check_own(const CheckSource *source, GateNamespace kind, GError **error) {
-        uint64_t inside = gate_channel_namespaces(source->gate)[kind];
+        uint64_t inside = gate_channel_world(source->gate)->namespaces[kind];
 
         if (!(extra_asked_namespaces(source->extra) & namespace_owns[kind]) || inside == 0 ||
-            inside != source->caller->namespaces[kind])
+            inside != source->caller->world.namespaces[kind])
                 return true;
         g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_UNENFORCEABLE,
                     "-p: a %s namespace of its own was asked for, and this manager gave none; "
@@ -65,12 +83,12 @@ static bool check_own(const CheckSource *source, GateNamespace kind, GError **er
         return false;
 }
 
-bool check_namespaces(const CheckSource *source, GError **error) {
+bool check_world(const CheckSource *source, GError **error) {
         for (int i = 0; i < _GATE_NS_MAX; i++)
                 if (!check_shared(source, (GateNamespace)i, error) ||
                     !check_own(source, (GateNamespace)i, error))
                         return false;
-        return true;
+        return check_root(source, error);
 }
 
 bool check_gate(const CheckSource *source, Cgroup **ret_cgroup, Readback *ret_readback,
@@ -112,7 +130,7 @@ void check_explain_failure(const CheckSource *source, GError **error) {
         };
         size_t stage = MIN(failure->stage, G_N_ELEMENTS(stages) - 1);
 
-        if (!check_namespaces(source, error))
+        if (!check_world(source, error))
                 return;
         g_set_error(error, LAUNCHER_ERROR, (int)stages[stage].code, "%s: %s", stages[stage].words,
                     g_strerror(failure->error_number));

@@ -24,7 +24,7 @@ typedef struct {
 } CheckSource;
 
 /* Does the program get what the caller has, or what was asked for? As soon as the gate has said anything. */
-bool check_namespaces(const CheckSource *source, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+bool check_world(const CheckSource *source, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* On success the cgroup is found, and watched for memory kills. */
 bool check_gate(const CheckSource *source, Cgroup **ret_cgroup, Readback *ret_readback,

@@ -307,7 +307,7 @@ static void decide_cancelled(Launch *launch) {
 static void decide_ready(Launch *launch) {
         g_autoptr(GError) error = NULL;
 
-        if (!check_namespaces(&launch->check, &error))
+        if (!check_world(&launch->check, &error))
                 refuse_error(launch, error);
         else if (guard_link_is_watched(launch->guard))
                 go(launch);
@@ -320,17 +320,19 @@ static void decide_starting(Launch *launch) {
                 decide_cancelled(launch);
         else if (state->start_error)
                 refuse_start(launch);
-        else if (state->is_disconnected)
+        else if (state->is_disconnected && !(launch->gate_ended && state->is_accepted))
                 refuse(launch, "manager-unreachable",
                        "the manager closed the connection while it started the unit");
         else if (!state->is_accepted)
                 return; /* also when the gate's end is closed: that is how a manager refuses it */
         else if (guard_link_error(launch->guard))
                 refuse_error(launch, guard_link_error(launch->guard));
-        else if (gate_channel_failure(launch->gate)->type == GATE_FAILURE || launch->gate_ended ||
-                 unit_state_start_failed(state) || state->is_removed)
+        else if (gate_channel_failure(launch->gate)->type == GATE_FAILURE || state->is_removed ||
+                 unit_state_start_failed(state) ||
+                 (launch->gate_ended && /* and the manager has said why, or never will */
+                  (unit_snapshot_has_ended(&state->snapshot) || state->is_disconnected)))
                 refuse_gate(launch);
-        else if (launch->gate_said_hello)
+        else if (launch->gate_said_hello && !launch->gate_ended)
                 decide_ready(launch);
 }
 
@@ -418,7 +420,9 @@ static void decide_clearing(Launch *launch) {
 static int on_patience(sd_event_source *source, uint64_t usec, void *userdata) {
         Launch *launch = userdata;
 
-        if (launch->phase == PHASE_STARTING)
+        if (launch->phase == PHASE_STARTING && launch->gate_ended)
+                refuse_gate(launch);
+        else if (launch->phase == PHASE_STARTING)
                 refuse(launch, "manager-unreachable", "the manager did not start the unit in time");
         else if (launch->phase == PHASE_RUNNING)
                 be_lost(launch, "the program ended, but the manager did not say how");

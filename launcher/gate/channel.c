@@ -217,9 +217,9 @@ const GateFailure *gate_channel_failure(const GateChannel *channel) {
         return &channel->failure;
 }
 
-const uint64_t *gate_channel_namespaces(const GateChannel *channel) {
-        return channel->failure.type == GATE_FAILURE ? channel->failure.namespaces
-                                                     : channel->hello.namespaces;
+const GateWorld *gate_channel_world(const GateChannel *channel) {
+        return channel->failure.type == GATE_FAILURE ? &channel->failure.world
+                                                     : &channel->hello.world;
 }
 
 int gate_channel_pidfd(const GateChannel *channel) {

@@ -49,8 +49,8 @@ void gate_channel_drop_child_end(
 GateNews gate_channel_read(GateChannel *channel);
 const GateHello *gate_channel_hello(const GateChannel *channel);
 const GateFailure *gate_channel_failure(const GateChannel *channel);
-/* Those of the gate, when it has said anything; else they cannot be seen. */
-const uint64_t *gate_channel_namespaces(const GateChannel *channel);
+/* Where the gate is, when it has said anything; else nothing can be seen. */
+const GateWorld *gate_channel_world(const GateChannel *channel);
 int gate_channel_pidfd(const GateChannel *channel); /* of the program; −1 before hello; stays ours */
 
 /* No "go" will come: a gate that waits for it ends. */

@@ -52,7 +52,7 @@ static int fail(int channel, GateStage stage, int error_number) {
                                 .stage = stage,
                                 .error_number = error_number };
 
-        namespace_read(failure.namespaces);
+        namespace_read(&failure.world);
         (void)send(channel, &failure, sizeof failure, MSG_NOSIGNAL);
         return GATE_EXIT_FAILED;
 }
@@ -286,7 +286,7 @@ static bool send_hello(int channel, uint32_t unapplied, const int fds[2]) {
                                   .msg_control = &control,
                                   .msg_controllen = sizeof control };
 
-        namespace_read(hello.namespaces);
+        namespace_read(&hello.world);
         read_rlimits(hello.rlimits);
         memcpy(CMSG_DATA(&control.header), fds, 2 * sizeof(int));
         return sendmsg(channel, &message, MSG_NOSIGNAL) == (ssize_t)sizeof hello;

@@ -24,16 +24,23 @@ static uint64_t inode_of(const char *path) {
         return stat(path, &st) == 0 ? st.st_ino : 0;
 }
 
-void namespace_read(uint64_t ret_namespaces[_GATE_NS_MAX]) {
+void namespace_read(GateWorld *ret_world) {
+        struct stat st;
+
+        *ret_world = (GateWorld){ 0 };
         for (int i = 0; i < _GATE_NS_MAX; i++)
-                ret_namespaces[i] = inode_of(paths[i].own);
+                ret_world->namespaces[i] = inode_of(paths[i].own);
+        if (stat("/", &st) == 0) {
+                ret_world->root_dev = st.st_dev;
+                ret_world->root_ino = st.st_ino;
+        }
 }
 
-void namespace_read_for_child(uint64_t ret_namespaces[_GATE_NS_MAX]) {
-        namespace_read(ret_namespaces);
+void namespace_read_for_child(GateWorld *ret_world) {
+        namespace_read(ret_world);
         for (int i = 0; i < _GATE_NS_MAX; i++) {
-                if (!paths[i].child || ret_namespaces[i] == 0)
+                if (!paths[i].child || ret_world->namespaces[i] == 0)
                         continue;
-                ret_namespaces[i] = inode_of(paths[i].child) ?: NAMESPACE_UNBORN;
+                ret_world->namespaces[i] = inode_of(paths[i].child) ?: NAMESPACE_UNBORN;
         }
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The namespaces of this process. Both sides of a start read their own and the launcher compares them, so that it is
- * one piece of code; libc alone, because the gate has no more. */
+/* The namespaces and the root directory of this process. Both sides of a start read their own and the launcher compares
+ * them, so that it is one piece of code; libc alone, because the gate has no more. */
 
 #include <stdint.h>
 
@@ -11,8 +11,7 @@
 /* Nobody is in it yet; not every kernel tells which it will be. */
 #define NAMESPACE_UNBORN UINT64_MAX
 
-/* Inodes of /proc/self/ns/…; 0: cannot be seen. */
-void namespace_read(uint64_t ret_namespaces[_GATE_NS_MAX]);
+void namespace_read(GateWorld *ret_world);
 
-/* Those that a child of ours would be born into: after unshare(2) of pids or of time they are others than our own. */
-void namespace_read_for_child(uint64_t ret_namespaces[_GATE_NS_MAX]);
+/* That into which a child of ours would be born: after unshare(2) of pids or of time it is another than our own. */
+void namespace_read_for_child(GateWorld *ret_world);

@@ -83,14 +83,21 @@ typedef enum {
         _GATE_NS_MAX,
 } GateNamespace;
 
+/* Where a process is; 0: cannot be seen. */
+typedef struct {
+        uint64_t namespaces[_GATE_NS_MAX]; /* inodes of /proc/self/ns/… */
+        uint64_t root_dev,
+                root_ino; /* of "/", of which there can be several in one mount namespace */
+} GateWorld;
+
 #define GATE_HELLO   'H'
 #define GATE_FAILURE 'F'
 
 typedef struct {
         uint32_t type; /* GATE_HELLO */
         uint32_t unapplied;
-        GateRlimit rlimits[GATE_RLIMITS];  /* as the program will have them */
-        uint64_t namespaces[_GATE_NS_MAX]; /* inode of /proc/self/ns/…; 0: cannot be seen */
+        GateRlimit rlimits[GATE_RLIMITS]; /* as the program will have them */
+        GateWorld world;
 } GateHello;
 
 typedef enum {
@@ -105,7 +112,7 @@ typedef struct {
         uint32_t stage;
         int32_t error_number;
         uint32_t unused;
-        uint64_t namespaces[_GATE_NS_MAX]; /* which may be why */
+        GateWorld world; /* which may be why */
 } GateFailure;
 
 /* Ends of the gate that are not the program's. Nobody reads them but a person in `systemctl status`. */

@@ -120,12 +120,12 @@ static bool proc_is_ours(void) {
 /* In a pid namespace that we are not in ourselves our first child may be the first of all, and with that one ends whatever
  * we start there. With another's /proc everybody, the manager too, takes processes for others. */
 static bool read_namespaces(Caller *caller, GError **error) {
-        uint64_t own[_GATE_NS_MAX];
+        GateWorld own;
         const char *message = NULL;
 
-        namespace_read(own);
-        namespace_read_for_child(caller->namespaces);
-        if (caller->namespaces[GATE_NS_PID] != own[GATE_NS_PID])
+        namespace_read(&own);
+        namespace_read_for_child(&caller->world);
+        if (caller->world.namespaces[GATE_NS_PID] != own.namespaces[GATE_NS_PID])
                 message = "the caller's children would be in another pid namespace than the "
                           "caller: start cordon as one of them (unshare --fork)";
         else if (!proc_is_ours())

@@ -25,7 +25,7 @@ typedef struct {
         uint64_t signal_mask, signal_ignored; /* bit n−1: signal n */
         struct rlimit rlimits[GATE_RLIMITS];
         GateSchedule schedule;
-        uint64_t namespaces[_GATE_NS_MAX]; /* of a child; inodes; 0: cannot be seen */
+        GateWorld world; /* of a child */
 } Caller;
 
 /* All but directory and namespaces, which take their time and may not be to be had. */

@@ -34,20 +34,14 @@ static void identity_add(GString *text, const char *what, const char *value) {
 }
 
 /* The manager is a child. */
-static void identity_add_namespaces(GString *text) {
-        uint64_t namespaces[_GATE_NS_MAX];
+static void identity_add_world(GString *text) {
+        GateWorld world;
 
-        namespace_read_for_child(namespaces);
+        namespace_read_for_child(&world);
         for (int i = 0; i < _GATE_NS_MAX; i++)
-                g_string_append_printf(text, "namespace%d=%" PRIu64 "\n", i, namespaces[i]);
-}
-
-static void identity_add_root(GString *text) {
-        struct stat st;
-
-        if (stat("/", &st) >= 0)
-                g_string_append_printf(text, "root=%llu:%llu\n", (unsigned long long)st.st_dev,
-                                       (unsigned long long)st.st_ino);
+                g_string_append_printf(text, "namespace%d=%" PRIu64 "\n", i, world.namespaces[i]);
+        g_string_append_printf(text, "root=%" PRIu64 ":%" PRIu64 "\n", world.root_dev,
+                               world.root_ino);
 }
 
 static uint64_t identity_capabilities(char *const *lines) {
@@ -131,8 +125,7 @@ char *identity_key(const char *base) {
 
         g_string_append_printf(text, "protocol=%d\n", IDENTITY_PROTOCOL);
         identity_add(text, "base", base);
-        identity_add_namespaces(text);
-        identity_add_root(text);
+        identity_add_world(text);
         identity_add_privileges(text);
         if (!identity_is_booted()) {
                 identity_add_unpropagated_mounts(text);

@@ -134,8 +134,8 @@ const GateFailure *gate_channel_failure(const GateChannel *channel) {
         return &channel->failure;
 }
 
-const uint64_t *gate_channel_namespaces(const GateChannel *channel) {
-        return channel->hello.namespaces;
+const GateWorld *gate_channel_world(const GateChannel *channel) {
+        return &channel->hello.world;
 }
 
 int gate_channel_pidfd(const GateChannel *channel) {

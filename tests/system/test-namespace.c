@@ -218,6 +218,64 @@ static void test_row(const Row *row) {
         end_skip;
 }
 
+/* One mount namespace, two roots: only where the manager's is not the caller's anyway, and in a machine that is the
+ * test's alone, because the mounts are everybody's. */
+static const struct {
+        const char *name, *link; /* link NULL: shown as it is */
+} root_entries[] = {
+        { "usr", NULL },          { "etc", NULL },        { "run", NULL },
+        { "proc", NULL },         { "dev", NULL },        { "sys", NULL },
+        { "bin", "usr/bin" },     { "sbin", "usr/sbin" }, { "lib", "usr/lib" },
+        { "lib64", "usr/lib64" },
+};
+
+static bool make_root(const char *root) {
+        if (mkdir(root, 0755) < 0 || mount("tmpfs", root, "tmpfs", 0, "mode=0755") < 0)
+                return false;
+        for (size_t i = 0; i < G_N_ELEMENTS(root_entries); i++) {
+                g_autofree char *source = g_strconcat("/", root_entries[i].name, NULL);
+                g_autofree char *target = g_build_filename(root, root_entries[i].name, NULL);
+                bool is_made = root_entries[i].link ? symlink(root_entries[i].link, target) == 0
+                                                    : mkdir(target, 0755) == 0 &&
+                                                              mount(source, target, NULL,
+                                                                    MS_BIND | MS_REC, NULL) == 0;
+
+                if (!is_made)
+                        return false;
+        }
+        return true;
+}
+
+static void prepare_root(void) {
+        if (chroot("root") < 0 || chdir("/proc") < 0)
+                _exit(UNPREPARED);
+}
+
+static void test_root(void) {
+        g_autofree char *root = g_build_filename(kit_directory(), "root", NULL);
+        KitOrder order = { .prepare = prepare_root, .command = VICTIM("where") };
+        const char *message = "the caller has another root directory than the system manager; "
+                              "--private starts one in the caller's";
+        g_autofree char *words = g_strdup_printf("cordon: %s\n", message);
+        Expected refused = { .outcome = "refused",
+                             .status = 125,
+                             .exit_code = ABSENT,
+                             .error = "namespace",
+                             .message = message,
+                             .words = words };
+
+        skip(!g_str_equal(kit_manager(), "system") || geteuid() != 0 || !g_getenv("CORDON_TEST_VM"),
+             4, "n/a: another root is for a machine's own manager");
+        if (!make_root(root))
+                BAIL_OUT("cannot make another root: %s", strerror(errno));
+
+        g_autoptr(KitRun) run = kit_run(&order);
+
+        expect(run, &refused, "a root directory");
+        (void)umount2(root, MNT_DETACH);
+        end_skip;
+}
+
 /* Where no manager could be of use. */
 static const struct {
         const char *name;
@@ -266,6 +324,7 @@ int main(void) {
                 test_row(&rows[i]);
         for (size_t i = 0; i < G_N_ELEMENTS(useless); i++)
                 test_useless(i);
+        test_root();
         kit_clear();
         done_testing();
 }
