@@ -212,6 +212,7 @@ static void put_key(const Writer *writer, const char *name, const char *suffix) 
 }
 
 static void append_escaped(GString *text, char c) {
+        static const char digits[] = "0123456789abcdef";
         static const char named[] = "\"\"\\\\\bb\ff\nn\rr\tt"; /* pairs */
 
         for (const char *pair = named; *pair; pair += 2)
@@ -220,9 +221,11 @@ static void append_escaped(GString *text, char c) {
                         g_string_append_c(text, pair[1]);
                         return;
                 }
-        if ((unsigned char)c < ' ')
-                g_string_append_printf(text, "\\u%04x", c);
-        else
+        if ((unsigned char)c < ' ') {
+                const char escape[] = { '\\', 'u', '0', '0', digits[c >> 4], digits[c & 15] };
+
+                g_string_append_len(text, escape, sizeof escape);
+        } else
                 g_string_append_c(text, c);
 }
 
