@@ -266,6 +266,8 @@ static void on_obstacle(bool is_gone, void *userdata) {
         Launch *launch = userdata;
         g_autoptr(GError) error = NULL;
 
+        if (launch->phase != PHASE_STARTING)
+                return; /* cancelled meanwhile */
         if (!is_gone)
                 refuse_start(launch);
         else if (!begin(launch, &error))
