@@ -24,10 +24,10 @@ _cordon_value() {
     IFS='|' read -ra names <<<"$1"
     for name in "${names[@]}"; do
         case $name in
-        FILE | DIR)
+        FILE | PATH | DIR)
             compopt -o filenames
             [[ $name == DIR ]] && mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -d -- "$2")
-            [[ $name == FILE ]] && mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$2")
+            [[ $name != DIR ]] && mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$2")
             ;;
         *[A-Z]*) ;;
         "$2"*) COMPREPLY+=("$name") ;;

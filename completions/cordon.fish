@@ -13,7 +13,7 @@ end
 function __cordon_value
     for name in $argv[2..]
         switch $name
-            case FILE
+            case FILE PATH
                 __fish_complete_path $argv[1]
             case DIR
                 __fish_complete_directories $argv[1]

@@ -7,7 +7,7 @@ _cordon_value() {
     local name
     for name in ${(s:|:)1}; do
         case $name in
-        FILE) _files ;;
+        FILE | PATH) _files ;;
         DIR) _files -/ ;;
         *[A-Z]*) _message -r $name ;;
         *) compadd -- $name ;;

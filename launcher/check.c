@@ -8,7 +8,23 @@
 #include <string.h>
 
 #include "launcher/kernel/error.h"
+#include "launcher/kernel/user-namespace.h"
+#include "launcher/walls.h"
 #include "units/extra.h"
+#include "units/text.h"
+
+#define DIRECTORY_SHOWN 80
+
+void check_prepare(const CheckSource *source, ComposeContext *context) {
+        bool is_best_effort = source->is_best_effort;
+
+        context->gate_path = source->gate_path;
+        context->has_stand_ins = is_best_effort && readback_has_stand_ins(&source->spec->limits);
+        context->is_unprivileged = door_is_unprivileged(source->door);
+        context->without_isolation = is_best_effort && context->is_unprivileged &&
+                                     isolation_any(&source->spec->isolation) &&
+                                     !user_namespace_can_be_had();
+}
 
 /* The process behind a pidfd, as we number processes. */
 static pid_t pid_of(int pidfd) {
@@ -40,7 +56,9 @@ static bool check_shared(const CheckSource *source, GateNamespace kind, GError *
         uint64_t ours = source->caller->world.namespaces[kind];
 
         if ((source->door->own_namespaces & (1U << kind)) ||
-            (extra_own_namespaces(source->extra) & namespace_owns[kind]))
+            ((extra_own_namespaces(source->spec->extra) |
+              isolation_own_namespaces(&source->spec->isolation)) &
+             namespace_owns[kind]))
                 return true;
         if (inside == 0 || ours == 0 || inside == ours)
                 return true;
@@ -57,7 +75,9 @@ static bool check_root(const CheckSource *source, GError **error) {
         const GateWorld *ours = &source->caller->world;
 
         if ((source->door->own_namespaces & (1U << GATE_NS_MNT)) ||
-            (extra_own_namespaces(source->extra) & EXTRA_OWN_MOUNT))
+            ((extra_own_namespaces(source->spec->extra) |
+              isolation_own_namespaces(&source->spec->isolation)) &
+             EXTRA_OWN_MOUNT))
                 return true;
         if (inside->root_ino == 0 || ours->root_ino == 0 ||
             (inside->root_dev == ours->root_dev && inside->root_ino == ours->root_ino))
@@ -73,7 +93,7 @@ static bool check_root(const CheckSource *source, GError **error) {
 static bool check_own(const CheckSource *source, GateNamespace kind, GError **error) {
         uint64_t inside = gate_channel_world(source->gate)->namespaces[kind];
 
-        if (!(extra_asked_namespaces(source->extra) & namespace_owns[kind]) || inside == 0 ||
+        if (!(extra_asked_namespaces(source->spec->extra) & namespace_owns[kind]) || inside == 0 ||
             inside != source->caller->world.namespaces[kind])
                 return true;
         g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_UNENFORCEABLE,
@@ -91,6 +111,22 @@ bool check_world(const CheckSource *source, GError **error) {
         return check_root(source, error);
 }
 
+/* In a user namespace of its own the gate sees no other group than its first: whether it has the caller's is seen from
+ * outside. */
+static bool has_groups(const Caller *caller, pid_t pid) {
+        g_autofree char *path = g_strdup_printf("/proc/%d/status", (int)pid);
+        g_autofree char *status = NULL;
+        g_autofree char *group = g_strdup_printf("\nGid:\t%u\t%u\t", (unsigned)caller->gid,
+                                                 (unsigned)caller->gid);
+        g_autoptr(GString) wanted = g_string_new("\nGroups:\t");
+
+        for (uint32_t i = 0; i < caller->group_count; i++)
+                g_string_append_printf(wanted, "%u ", (unsigned)caller->groups[i]);
+        g_string_append(wanted, caller->group_count > 0 ? "\n" : " \n");
+        return g_file_get_contents(path, &status, NULL, NULL) && strstr(status, group) &&
+               strstr(status, wanted->str);
+}
+
 bool check_gate(const CheckSource *source, Cgroup **ret_cgroup, Readback *ret_readback,
                 GError **error) {
         g_autoptr(Cgroup) cgroup = NULL;
@@ -100,18 +136,37 @@ bool check_gate(const CheckSource *source, Cgroup **ret_cgroup, Readback *ret_re
         cgroup = cgroup_find(pid, source->slice, error);
         if (!cgroup)
                 return false;
+        if (isolation_any(&source->spec->isolation) && has_groups(source->caller, pid))
+                gate_channel_take_back(source->gate, GATE_UNAPPLIED_GROUPS);
         cgroup_watch_memory(cgroup);
-        if (!readback_check(source->limits, cgroup, gate_channel_hello(source->gate), ret_readback,
-                            &reason) &&
+        if (!readback_check(&source->spec->limits, cgroup, gate_channel_hello(source->gate),
+                            ret_readback, &reason) &&
             !source->is_best_effort) {
                 g_propagate_error(error, g_steal_pointer(&reason));
                 return false;
         }
         if (reason)
-                readback_add_stand_ins(source->limits, pid, ret_readback);
+                readback_add_stand_ins(&source->spec->limits, pid, ret_readback);
+        g_clear_error(&reason);
+        if (!walls_check(&source->spec->isolation, pid, source->caller, source->gate_path,
+                         ret_readback, &reason) &&
+            !source->is_best_effort) {
+                g_propagate_error(error, g_steal_pointer(&reason));
+                return false;
+        }
 
         *ret_cgroup = g_steal_pointer(&cgroup);
         return true;
+}
+
+static void explain_directory(const CheckSource *source, GError **error) {
+        const char *directory = source->caller->directory;
+        g_autofree char *shown = text_printable(directory, DIRECTORY_SHOWN);
+
+        g_set_error(
+                error, LAUNCHER_ERROR, LAUNCHER_ERROR_DIRECTORY,
+                "the working directory \"%s\" is not there inside: --%s leaves it out; -C names another",
+                shown, isolation_hides(&source->spec->isolation, directory));
 }
 
 /* Other namespaces explain the rest: a directory that is not there, or another one. */
@@ -132,6 +187,11 @@ void check_explain_failure(const CheckSource *source, GError **error) {
 
         if (!check_world(source, error))
                 return;
+        if (failure->stage == GATE_AT_DIRECTORY &&
+            isolation_hides(&source->spec->isolation, source->caller->directory)) {
+                explain_directory(source, error);
+                return;
+        }
         g_set_error(error, LAUNCHER_ERROR, (int)stages[stage].code, "%s: %s", stages[stage].words,
                     g_strerror(failure->error_number));
 }
@@ -155,9 +215,22 @@ static const struct {
         { 226, "its namespaces cannot be set up: see the -p that ask for them" },
 };
 
-void check_explain_end(const UnitState *state, GError **error) {
+/* Networks and mounts; users, where the unit was to have no other reason to fail at that. */
+static bool is_namespace_status(int status, bool is_unprivileged) {
+        return status == 225 || status == 226 || (status == 217 && is_unprivileged);
+}
+
+void check_explain_end(const CheckSource *source, const UnitState *state, GError **error) {
         const UnitSnapshot *snapshot = &state->snapshot;
         bool is_status = snapshot->exec_main_code == CLD_EXITED;
+
+        if (is_status &&
+            is_namespace_status(snapshot->exec_main_status, door_is_unprivileged(source->door)) &&
+            isolation_any(&source->spec->isolation)) {
+                walls_explain(&source->spec->isolation, door_is_unprivileged(source->door),
+                              snapshot->exec_main_status, error);
+                return;
+        }
 
         for (size_t i = 0; is_status && i < G_N_ELEMENTS(early_ends); i++)
                 if (snapshot->exec_main_status == early_ends[i].status) {

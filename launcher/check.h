@@ -11,17 +11,21 @@
 #include "launcher/kernel/cgroup.h"
 #include "launcher/manager/door.h"
 #include "launcher/readback.h"
-#include "units/property.h"
+#include "units/compose.h"
+#include "units/spec.h"
 
 typedef struct {
-        const GateChannel *gate; /* that has said something; all borrowed */
+        GateChannel *gate; /* that has said something; all borrowed */
         const Caller *caller;
         const Door *door;
-        const LimitSet *limits;
+        const Spec *spec;
         const char *slice;
-        const PropertyList *extra; /* -p: some ask for namespaces */
-        bool is_best_effort;       /* a limit that is not in force does not fail the check */
+        const char *gate_path;
+        bool is_best_effort; /* a limit that is not in force does not fail the check */
 } CheckSource;
+
+/* What is asked of the manager beside the spec: as far as that can be had, where --best-effort is enough. */
+void check_prepare(const CheckSource *source, ComposeContext *context);
 
 /* Does the program get what the caller has, or what was asked for? As soon as the gate has said anything. */
 bool check_world(const CheckSource *source, GError **error) G_GNUC_WARN_UNUSED_RESULT;
@@ -34,4 +38,4 @@ bool check_gate(const CheckSource *source, Cgroup **ret_cgroup, Readback *ret_re
 void check_explain_failure(const CheckSource *source, GError **error);
 
 /* It ended without a word: the manager's is all there is. */
-void check_explain_end(const UnitState *state, GError **error);
+void check_explain_end(const CheckSource *source, const UnitState *state, GError **error);

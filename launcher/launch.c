@@ -49,6 +49,7 @@ typedef enum {
 struct Launch {
         LaunchSettings settings;
         char *unit, *slice;
+        char *gate_path;
         char *owner; /* ourselves, as the slice and the guard know us */
         Phase phase;
         Facts facts;
@@ -291,7 +292,7 @@ static void refuse_gate(Launch *launch) {
         if (gate_channel_failure(launch->gate)->type == GATE_FAILURE)
                 check_explain_failure(&launch->check, &error);
         else
-                check_explain_end(unit_watch_state(launch->watch), &error);
+                check_explain_end(&launch->check, unit_watch_state(launch->watch), &error);
         refuse_error(launch, error);
 }
 
@@ -486,17 +487,14 @@ static bool open_gate(Launch *launch, GError **error) {
 }
 
 static void start(Launch *launch) {
-        g_autofree char *gate_path = door_program_path("cordon-gate");
         ComposeContext context = {
-                .gate_path = gate_path,
                 .owner = launch->owner,
-                .has_stand_ins = launch->settings.is_best_effort &&
-                                 readback_has_stand_ins(limits_of(launch)),
                 .gate_fd = gate_channel_child_end(launch->gate),
         };
         g_autoptr(PropertyList) slice = NULL;
         g_autoptr(PropertyList) unit = NULL;
 
+        check_prepare(&launch->check, &context);
         compose(launch->settings.spec, &context, &slice, &unit);
         unit_watch_start(launch->watch, unit, slice);
         gate_channel_drop_child_end(launch->gate); /* the message has a copy */
@@ -534,12 +532,13 @@ Launch *launch_new(const LaunchSettings *settings, GError **error) {
         launch->unit = name_service(id);
         launch->slice = name_slice(id);
         launch->owner = caller_process_identity(getpid()) ?: g_strdup("0:0");
+        launch->gate_path = door_program_path("cordon-gate");
         launch->check = (CheckSource){
                 .caller = settings->caller,
                 .door = settings->door,
-                .limits = limits_of(launch),
+                .spec = settings->spec,
                 .slice = launch->slice,
-                .extra = settings->spec->extra,
+                .gate_path = launch->gate_path,
                 .is_best_effort = settings->is_best_effort,
         };
         facts_init(&launch->facts);
@@ -576,6 +575,7 @@ void launch_free(Launch *launch) {
         g_free(launch->unit);
         g_free(launch->slice);
         g_free(launch->owner);
+        g_free(launch->gate_path);
         g_free(launch);
 }
 

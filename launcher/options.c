@@ -127,6 +127,44 @@ static bool take_job(Options *options, const char *value, GError **error) {
         return true;
 }
 
+/* Isolation: one taker a row, because a taker does not know its row. */
+
+static bool take_private_tmp(Options *options, const char *value, GError **error) {
+        return isolation_set_parse(&options->isolation, ISOLATION_PRIVATE_TMP, value, error);
+}
+
+static bool take_net(Options *options, const char *value, GError **error) {
+        return isolation_set_parse(&options->isolation, ISOLATION_NET, value, error);
+}
+
+static bool take_fs(Options *options, const char *value, GError **error) {
+        return isolation_set_parse(&options->isolation, ISOLATION_FS, value, error);
+}
+
+static bool take_ro(Options *options, const char *value, GError **error) {
+        return isolation_set_parse(&options->isolation, ISOLATION_RO, value, error);
+}
+
+static bool take_rw(Options *options, const char *value, GError **error) {
+        return isolation_set_parse(&options->isolation, ISOLATION_RW, value, error);
+}
+
+static bool take_hide(Options *options, const char *value, GError **error) {
+        return isolation_set_parse(&options->isolation, ISOLATION_HIDE, value, error);
+}
+
+static bool take_scratch(Options *options, const char *value, GError **error) {
+        return isolation_set_parse(&options->isolation, ISOLATION_SCRATCH, value, error);
+}
+
+static bool take_workspace(Options *options, const char *value, GError **error) {
+        g_autofree char *path = isolation_path(ISOLATION_RW, "workspace", value, error);
+
+        if (path)
+                text_replace(&options->isolation.workspace, path);
+        return path;
+}
+
 static bool take_capture(Options *options, const char *value, GError **error) {
         options->is_capture = true;
         return true;
@@ -191,6 +229,14 @@ static const OptionInfo table[] = {
         { "system",      0,  NULL,       OPTION_GROUP_MANAGER, take_system,     "run it under the system manager", OPTION_NOT_IN_JOB },
         { "user",        0,  NULL,       OPTION_GROUP_MANAGER, take_user,       "under your user manager", OPTION_NOT_IN_JOB },
         { "private",     0,  NULL,       OPTION_GROUP_MANAGER, take_private,    "under a manager of cordon's own, started on demand", OPTION_NOT_IN_JOB },
+        { "private-tmp", 0,  NULL,       OPTION_GROUP_ISOLATION, take_private_tmp, "own /tmp and /var/tmp, empty, gone afterwards" },
+        { "net",         0,  "host|none", OPTION_GROUP_ISOLATION, take_net,     "the network: the caller's (the default), or none" },
+        { "fs",          0,  "host|strict", OPTION_GROUP_ISOLATION, take_fs,    "files: the caller's, or system and workspace only" },
+        { "workspace",   0,  "DIR",      OPTION_GROUP_ISOLATION, take_workspace, "what --fs strict can write (default: directory)" },
+        { "ro",          0,  "PATH",     OPTION_GROUP_ISOLATION, take_ro,       "shown, and read-only; repeatable", OPTION_REPEATABLE },
+        { "rw",          0,  "PATH",     OPTION_GROUP_ISOLATION, take_rw,       "shown, and writable; repeatable", OPTION_REPEATABLE },
+        { "hide",        0,  "PATH",     OPTION_GROUP_ISOLATION, take_hide,     "not to be seen; repeatable", OPTION_REPEATABLE },
+        { "scratch",     0,  "PATH[:SIZE]", OPTION_GROUP_ISOLATION, take_scratch, "an empty tmpfs there; repeatable", OPTION_REPEATABLE },
         { "service",     0,  NULL,       OPTION_GROUP_WORLD,   take_service,    "in a service of its own (the default)" },
         { "id",          0,  "NAME",     OPTION_GROUP_WORLD,   take_id,         "name of the sandbox (default: made up)" },
         { "label",       0,  "KEY=VALUE", OPTION_GROUP_WORLD,  take_label,      "a label for the record; repeatable", OPTION_NOT_IN_JOB },
@@ -219,6 +265,7 @@ static const char *const group_titles[_OPTION_GROUP_MAX] = {
         [OPTION_GROUP_MANAGER] =
                 "Manager (default: system for root where booted, else user, else private)",
         [OPTION_GROUP_LIMITS] = "Limits",
+        [OPTION_GROUP_ISOLATION] = "Isolation",
         [OPTION_GROUP_WORLD] = "The program's world",
         [OPTION_GROUP_RECORD] = "Record",
         [OPTION_GROUP_GENERAL] = "General",
@@ -235,6 +282,7 @@ void options_init(Options *options) {
 
 void options_clear(Options *options) {
         limit_set_clear(&options->limits);
+        isolation_set_clear(&options->isolation);
         g_clear_pointer(&options->labels, g_hash_table_unref);
         g_clear_pointer(&options->variables, g_ptr_array_unref);
         g_free(options->id);

@@ -9,12 +9,14 @@
 #include <stdio.h>
 
 #include "launcher/manager/door.h"
+#include "units/isolation.h"
 #include "units/limit.h"
 #include "units/property.h"
 
 typedef struct {
         ManagerKind manager;
         LimitSet limits;
+        IsolationSet isolation;
         char *id;
         GHashTable *labels;   /* string → string; never NULL */
         GPtrArray *variables; /* of -E, in order: "NAME=value" or "NAME" */
@@ -43,6 +45,7 @@ typedef struct {
 typedef enum {
         OPTION_GROUP_MANAGER,
         OPTION_GROUP_LIMITS,
+        OPTION_GROUP_ISOLATION,
         OPTION_GROUP_WORLD,
         OPTION_GROUP_RECORD,
         OPTION_GROUP_GENERAL,

@@ -62,9 +62,63 @@ static char *cpu_quota_setting(uint64_t usec_per_sec) {
                                usec_per_sec / 10000, usec_per_sec % 10000 / 100);
 }
 
+/* A word of a list: what would part it, or be taken for a quote, has a backslash. */
+static void append_word(GString *text, const char *word) {
+        for (; *word; word++) {
+                if (strchr(" :\\\"'", *word))
+                        g_string_append_c(text, '\\');
+                g_string_append_c(text, *word);
+        }
+}
+
+/* SOURCE:DESTINATION, a - in front where it need not be there; PATH:OPTIONS; plain words. */
+static void append_item(GString *text, GVariant *item) {
+        const char *word, *rest;
+        gboolean is_optional;
+        guint64 flags;
+
+        if (text->len > 0)
+                g_string_append_c(text, ' ');
+        if (g_variant_is_of_type(item, G_VARIANT_TYPE_STRING)) {
+                append_word(text, g_variant_get_string(item, NULL));
+                return;
+        }
+        if (g_variant_is_of_type(item, G_VARIANT_TYPE("(ssbt)"))) {
+                g_variant_get(item, "(&s&sbt)", &word, &rest, &is_optional, &flags);
+                g_string_append(text, is_optional ? "-" : "");
+        } else {
+                g_variant_get(item, "(&s&s)", &word, &rest);
+        }
+        append_word(text, word);
+        if (*rest) {
+                g_string_append_c(text, ':');
+                append_word(text, rest);
+        }
+}
+
+static bool is_list_of_paths(const Property *property) {
+        const char *type = g_variant_get_type_string(property->value);
+
+        return strcmp(type, "as") == 0 || strcmp(type, "a(ssbt)") == 0 ||
+               strcmp(property->name, "TemporaryFileSystem") == 0;
+}
+
+static char *list_setting(const Property *property) {
+        g_autoptr(GString) text = g_string_new(NULL);
+
+        for (size_t i = 0; i < g_variant_n_children(property->value); i++) {
+                g_autoptr(GVariant) item = g_variant_get_child_value(property->value, i);
+
+                append_item(text, item);
+        }
+        return g_strdup_printf("%s=%s", property->name, text->str);
+}
+
 static char *plain_setting(const Property *property) {
         g_autoptr(PropertyList) one = property_list_new();
 
+        if (is_list_of_paths(property))
+                return list_setting(property);
         property_list_set(one, property->name, property->value);
         return g_strchomp(property_list_to_text(one));
 }

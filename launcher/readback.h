@@ -10,6 +10,7 @@
 
 #include "launcher/gate/protocol.h"
 #include "launcher/kernel/cgroup.h"
+#include "units/isolation.h"
 #include "units/limit.h"
 
 typedef struct {
@@ -22,6 +23,7 @@ typedef struct {
 typedef struct {
         bool is_read; /* somebody looked */
         Effective limits[_LIMIT_MAX];
+        bool isolation[_ISOLATION_MAX]; /* is in force; launcher/walls */
 } Readback;
 
 /* Reads every limit that was asked. False when one is not in force; the message names it, why, and what would help.

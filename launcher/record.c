@@ -141,6 +141,51 @@ static void add_limits(cJSON *record, const RecordSource *source) {
                         add_limit(limits, source, (Limit)i);
 }
 
+/* What of the option's text is worth knowing: true, its word, or its paths. */
+static void add_requested(cJSON *entry, const IsolationSet *set, Isolation isolation) {
+        cJSON *paths;
+
+        if (isolation == ISOLATION_NET)
+                add_string(entry, "requested", "none");
+        else if (isolation == ISOLATION_FS)
+                add_string(entry, "requested", "strict");
+        if (isolation == ISOLATION_FS)
+                add_string(entry, "workspace", set->workspace);
+        if (isolation == ISOLATION_PRIVATE_TMP)
+                cJSON_AddBoolToObject(entry, "requested", true);
+        if (isolation < ISOLATION_RO)
+                return;
+        paths = cJSON_AddArrayToObject(entry, "requested");
+        for (guint i = 0; i < set->rules->len; i++) {
+                const PathRule *rule = g_ptr_array_index(set->rules, i);
+
+                if (rule->kind != isolation)
+                        continue;
+                g_autofree char *text = isolation_rule_text(rule);
+
+                add_text_item(paths, text);
+        }
+}
+
+static void add_isolation(cJSON *record, const RecordSource *source) {
+        const IsolationSet *set = &source->spec->isolation;
+        cJSON *isolations = isolation_any(set) ? cJSON_AddObjectToObject(record, "isolation")
+                                               : NULL;
+
+        for (int i = 0; isolations && i < _ISOLATION_MAX; i++) {
+                const IsolationInfo *info = isolation_info((Isolation)i);
+                cJSON *entry;
+
+                if (!isolation_is_asked(set, (Isolation)i))
+                        continue;
+                entry = cJSON_AddObjectToObject(isolations, info->key);
+                add_requested(entry, set, (Isolation)i);
+                add_string(entry, "by", info->by);
+                if (source->readback && source->readback->is_read)
+                        cJSON_AddBoolToObject(entry, "enforced", source->readback->isolation[i]);
+        }
+}
+
 static void add_evidence(cJSON *record, const Verdict *verdict) {
         cJSON *evidence = cJSON_AddArrayToObject(record, "evidence");
 
@@ -294,6 +339,7 @@ static cJSON *head_of(const RecordSource *source) {
         add_request(record, source);
         add_verdict(record, source->verdict);
         add_limits(record, source);
+        add_isolation(record, source);
         add_evidence(record, source->verdict);
         if (source->facts->stage == STAGE_EXECUTED)
                 add_shortfalls(record, source->unapplied);

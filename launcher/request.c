@@ -10,6 +10,7 @@
 
 #include "launcher/kernel/account.h"
 #include "launcher/kernel/caller.h"
+#include "launcher/paths.h"
 #include "units/name.h"
 #include "units/text.h"
 
@@ -70,6 +71,7 @@ Spec *request_spec(const Options *options, char *const *environment) {
         spec->environment = make_environment(options, environment);
         spec->labels = g_hash_table_ref(options->labels);
         spec->extra = property_list_copy(options->extra);
+        isolation_set_copy(&options->isolation, &spec->isolation);
         limit_set_copy(&options->limits, &spec->limits);
         limit_set_apply_defaults(&spec->limits);
         if (options->is_capture)
@@ -103,7 +105,7 @@ static void describe_account(const Options *options, Spec *spec, const Account *
                                                              variables[i].value, TRUE);
 }
 
-bool request_complete(const Options *options, Spec *spec, GError **error) {
+bool request_complete(const Options *options, char **directory, Spec *spec, GError **error) {
         g_auto(Account) account = { 0 };
 
         if (options->user) {
@@ -116,5 +118,6 @@ bool request_complete(const Options *options, Spec *spec, GError **error) {
 
         spec->user = g_strdup(options->user);
         spec->group = g_strdup(options->group);
-        return true;
+        return paths_settle(&spec->isolation, directory, error) &&
+               isolation_check_extra(&spec->isolation, spec->extra, error);
 }

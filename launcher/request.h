@@ -13,7 +13,8 @@
 Spec *request_spec(const Options *options, char *const *environment);
 
 /* The rest, which can be refused: users and groups that must exist. */
-bool request_complete(const Options *options, Spec *spec, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+bool request_complete(const Options *options, char **directory, Spec *spec,
+                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The names of the caller's variables that the program does not get, because they describe the caller's own unit. NULL:
  * none, or nobody wanted any of them. */

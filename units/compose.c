@@ -239,10 +239,17 @@ static PropertyList *compose_unit(const Spec *spec, const ComposeContext *contex
         if (context->has_stand_ins)
                 set_stand_ins(unit, &spec->limits);
 
+        if (!context->without_isolation)
+                isolation_compose(&spec->isolation,
+                                  &(IsolationContext){ .gate_path = context->gate_path,
+                                                       .is_unprivileged = context->is_unprivileged,
+                                                       .extra = spec->extra },
+                                  unit);
+
         for (size_t i = 0; spec->extra && i < property_list_length(spec->extra); i++) {
                 const Property *property = property_list_at(spec->extra, i);
 
-                property_list_set(unit, property->name, property->value);
+                property_list_extend(unit, property->name, property->value);
         }
 
         return g_steal_pointer(&unit);

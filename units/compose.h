@@ -12,9 +12,11 @@
 /* What is not part of the request but of this launch. */
 typedef struct {
         const char *gate_path; /* the program that starts inside the unit */
-        const char *owner;  /* who launched it ("PID:STARTTIME"), an argument of the gate: tells a
+        const char *owner;    /* who launched it ("PID:STARTTIME"), an argument of the gate: tells a
                             * sweep an orphan */
-        bool has_stand_ins; /* where cpuset is not to be had, affinity is better than nothing */
+        bool has_stand_ins;   /* where cpuset is not to be had, affinity is better than nothing */
+        bool is_unprivileged; /* the manager makes namespaces only in one of users */
+        bool without_isolation; /* it cannot be had: --best-effort */
         int gate_fd; /* the unit's end of the gate's socket; becomes the gate's standard input */
 } ComposeContext;
 

@@ -124,19 +124,6 @@ static bool is_list(GVariant *value) {
                !g_variant_is_of_type(value, G_VARIANT_TYPE_BYTESTRING);
 }
 
-static GVariant *join_lists(GVariant *before, GVariant *after) {
-        g_autoptr(GVariantBuilder) builder = g_variant_builder_new(g_variant_get_type(before));
-        GVariant *const parts[] = { before, after };
-
-        for (size_t i = 0; i < G_N_ELEMENTS(parts); i++)
-                for (size_t j = 0; j < g_variant_n_children(parts[i]); j++) {
-                        g_autoptr(GVariant) item = g_variant_get_child_value(parts[i], j);
-
-                        g_variant_builder_add_value(builder, item);
-                }
-        return g_variant_builder_end(builder);
-}
-
 /* A filter that allows and one that forbids cannot be told in one. */
 static bool join_filters(GVariant *before, GVariant *after, GVariant **ret_joined) {
         g_autoptr(GVariant) allows = g_variant_get_child_value(before, 0);
@@ -147,7 +134,7 @@ static bool join_filters(GVariant *before, GVariant *after, GVariant **ret_joine
         if (!g_variant_equal(allows, allows_after))
                 return false;
         *ret_joined = g_variant_new("(b@as)", g_variant_get_boolean(allows),
-                                    join_lists(words, words_after));
+                                    property_join(words, words_after));
         return true;
 }
 
@@ -164,7 +151,7 @@ static bool join(GVariant *before, GVariant *after, GVariant **ret_joined) {
             !is_empty_filter(before))
                 return join_filters(before, after, ret_joined);
         if (is_list(after) && g_variant_n_children(after) > 0)
-                *ret_joined = join_lists(before, after);
+                *ret_joined = property_join(before, after);
         return true;
 }
 

@@ -103,6 +103,29 @@ const Property *property_list_find(const PropertyList *list, const char *name) {
         return find_index(list, name, &index) ? list->items->pdata[index] : NULL;
 }
 
+GVariant *property_join(GVariant *before, GVariant *after) {
+        g_autoptr(GVariantBuilder) builder = g_variant_builder_new(g_variant_get_type(before));
+        GVariant *const parts[] = { before, after };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(parts); i++)
+                for (size_t j = 0; j < g_variant_n_children(parts[i]); j++) {
+                        g_autoptr(GVariant) item = g_variant_get_child_value(parts[i], j);
+
+                        g_variant_builder_add_value(builder, item);
+                }
+        return g_variant_builder_end(builder);
+}
+
+void property_list_extend(PropertyList *list, const char *name, GVariant *value) {
+        const Property *before = property_list_find(list, name);
+        g_autoptr(GVariant) held = g_variant_ref_sink(value);
+
+        if (before && g_variant_is_of_type(value, G_VARIANT_TYPE_ARRAY) &&
+            !g_variant_is_of_type(value, G_VARIANT_TYPE_BYTESTRING))
+                value = property_join(before->value, value);
+        property_list_set(list, name, value);
+}
+
 bool property_list_remove(PropertyList *list, const char *name) {
         guint index;
 

@@ -34,6 +34,9 @@ void property_list_set_fd(PropertyList *list, const char *name, int fd);
 size_t property_list_length(const PropertyList *list);
 const Property *property_list_at(const PropertyList *list, size_t index);
 const Property *property_list_find(const PropertyList *list, const char *name);
+/* Of lists: the items of both; else as property_list_set(). */
+void property_list_extend(PropertyList *list, const char *name, GVariant *value);
+GVariant *property_join(GVariant *before, GVariant *after);
 bool property_list_remove(PropertyList *list, const char *name);
 
 /* One property a line, "MemoryMax=268435456", in order: for golden tests, -v and --dry-run. */

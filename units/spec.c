@@ -17,6 +17,7 @@ void spec_free(Spec *spec) {
         g_strfreev(spec->environment);
         g_free(spec->user);
         g_free(spec->group);
+        isolation_set_clear(&spec->isolation);
         limit_set_clear(&spec->limits);
         g_clear_pointer(&spec->labels, g_hash_table_unref);
         property_list_free(spec->extra);

@@ -6,6 +6,7 @@
 
 #include <glib.h>
 
+#include "isolation.h"
 #include "limit.h"
 #include "property.h"
 
@@ -15,6 +16,7 @@ typedef struct {
         char **environment; /* what the program sees, "NAME=value" */
         char *user,
                 *group; /* as given to --uid/--gid or needed by the manager; NULL: the manager's own */
+        IsolationSet isolation;
         LimitSet limits;     /* defaults applied */
         GHashTable *labels;  /* string → string, or NULL */
         PropertyList *extra; /* -p: already typed and allowed, or NULL */

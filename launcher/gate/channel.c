@@ -42,7 +42,8 @@ static GByteArray *request_encode(const GateOrder *order) {
                 .signal_mask = caller->signal_mask,
                 .signal_ignored = caller->signal_ignored,
                 .directory_dev = caller->directory_dev,
-                .directory_ino = caller->directory_ino,
+                .directory_ino = order->is_directory_another ? GATE_DIRECTORY_ANY
+                                                             : caller->directory_ino,
                 .gid = caller->gid,
                 .group_count = order->keep_groups ? GATE_GROUPS_KEPT : caller->group_count,
         };
@@ -224,6 +225,10 @@ const GateWorld *gate_channel_world(const GateChannel *channel) {
 
 int gate_channel_pidfd(const GateChannel *channel) {
         return channel->pidfd;
+}
+
+void gate_channel_take_back(GateChannel *channel, uint32_t unapplied) {
+        channel->hello.unapplied &= ~unapplied;
 }
 
 void gate_channel_hang_up(GateChannel *channel) {

@@ -20,6 +20,7 @@ typedef struct {
         uint32_t rlimit_mask; /* which of the caller's rlimits the program gets: those nobody asked to change */
         uint32_t schedule_parts;    /* likewise of its schedule: GATE_UNAPPLIED_… */
         int stdio[3];               /* −1: closed */
+        bool is_directory_another;  /* than the caller's of that path: so it was asked for */
         bool keep_groups;           /* the manager sets another user: the groups are that user's */
         bool keep_umask, keep_nice; /* -p asked the manager for others */
 } GateOrder;
@@ -52,6 +53,9 @@ const GateFailure *gate_channel_failure(const GateChannel *channel);
 /* Where the gate is, when it has said anything; else nothing can be seen. */
 const GateWorld *gate_channel_world(const GateChannel *channel);
 int gate_channel_pidfd(const GateChannel *channel); /* of the program; −1 before hello; stays ours */
+
+/* It could not see that this is as the caller has it: GATE_UNAPPLIED_… */
+void gate_channel_take_back(GateChannel *channel, uint32_t unapplied);
 
 /* No "go" will come: a gate that waits for it ends. */
 void gate_channel_hang_up(GateChannel *channel);

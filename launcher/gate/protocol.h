@@ -25,6 +25,9 @@
 /* The kernel's own limit is 8192 CPUs. */
 #define GATE_CPU_WORDS 128
 
+/* In place of an inode: whatever has the path is meant. */
+#define GATE_DIRECTORY_ANY UINT64_MAX
+
 /* In place of the caller's: what the manager set stays. */
 #define GATE_GROUPS_KEPT UINT32_MAX
 #define GATE_UMASK_KEPT  UINT32_MAX

@@ -126,6 +126,10 @@ static Door *open_kind(ManagerKind kind, GError **error) {
                        : NULL;
 }
 
+bool door_is_unprivileged(const Door *door) {
+        return door->kind != MANAGER_SYSTEM && geteuid() != 0;
+}
+
 Door *door_open(ManagerKind kind, GError **error) {
         if (kind != MANAGER_AUTO)
                 return open_kind(kind, error);

@@ -221,8 +221,9 @@ static bool prepare(Run *run, char **argv, GError **error) {
                 return false;
         }
         return choose_manager(&run->options, error) &&
-               request_complete(&run->options, run->spec, error) && open_input(run, error) &&
-               caller_read_place(&run->caller, run->options.directory, error);
+               caller_read_place(&run->caller, run->options.directory, error) &&
+               request_complete(&run->options, &run->caller.directory, run->spec, error) &&
+               open_input(run, error);
 }
 
 static int on_signal(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata) {
@@ -433,6 +434,15 @@ static char *unenforced_words(const Run *run) {
                         g_string_append_printf(words, " (%s, which the program can change)",
                                                info->stand_in);
         }
+        for (int i = 0; readback && readback->is_read && i < _ISOLATION_MAX; i++) {
+                g_autofree char *name = NULL;
+
+                if (!isolation_is_asked(&run->spec->isolation, (Isolation)i) ||
+                    readback->isolation[i])
+                        continue;
+                name = options_said_as(&run->options, isolation_info((Isolation)i)->key);
+                g_string_append_printf(words, "%s%s", words->len > 0 ? ", " : "", name);
+        }
         return words->len > 0 ? g_string_free(g_steal_pointer(&words), FALSE) : NULL;
 }
 
@@ -522,10 +532,13 @@ static void refuse(Run *run, const GError *error) {
 
 /* The same composition as in earnest; only the launch is missing. */
 static int print_plan(const Run *run) {
-        ComposeContext context = { .gate_path = "cordon-gate",
+        g_autofree char *gate_path = door_program_path("cordon-gate");
+        ComposeContext context = { .gate_path = gate_path,
                                    .owner = "0:0:0",
                                    .has_stand_ins = run->options.is_best_effort &&
                                                     readback_has_stand_ins(&run->spec->limits),
+                                   .is_unprivileged = run->options.manager != MANAGER_SYSTEM &&
+                                                      geteuid() != 0,
                                    .gate_fd = STDIN_FILENO };
         PlanWorld world = { .directory = run->options.directory,
                             .variables = run->options.variables };

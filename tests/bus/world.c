@@ -134,6 +134,9 @@ const GateFailure *gate_channel_failure(const GateChannel *channel) {
         return &channel->failure;
 }
 
+void gate_channel_take_back(GateChannel *channel, uint32_t unapplied) {
+}
+
 const GateWorld *gate_channel_world(const GateChannel *channel) {
         return &channel->hello.world;
 }
@@ -271,6 +274,10 @@ char *caller_process_identity(pid_t pid) {
 
 const char *manager_kind_word(ManagerKind kind) {
         return "fake";
+}
+
+bool door_is_unprivileged(const Door *door) {
+        return false;
 }
 
 char *door_program_path(const char *name) {

@@ -100,6 +100,10 @@ static const struct {
         { "bad-job", "$.capture: true or false is needed, here is a string", "{\"capture\":\"yes\"}" },
         { "bad-job", "$.capture: true or false is needed, here is a number", "{\"capture\":1}" },
         { "bad-value", "$.on-output: \"x\" is not accepted; accepted: truncate, kill", "{\"on-output\":\"x\"}" },
+        { "bad-value", "$.net: \"x\" is not accepted; accepted: host, none", "{\"net\":\"x\"}" },
+        { "bad-job", "$.private-tmp: true or false is needed, here is a string", "{\"private-tmp\":\"yes\"}" },
+        { "bad-value", "$.ro[1]: \"\" is not accepted; accepted: a path", "{\"ro\":[\"/a\",\"\"]}" },
+        { "bad-job", "$.fs: a string is needed, here is an array", "{\"fs\":[\"strict\"]}" },
         { "bad-job", "$.on-output: a string is needed, here is an array", "{\"on-output\":[\"kill\"]}" },
 
         /* limits */
@@ -132,6 +136,9 @@ static const struct {
         { "{\"labels\":{\"k\":\"v=w\"}}", "k:v=w " },
         { "{\"directory\":\"/d\",\"stdin\":\"null\",\"id\":\"my-run\"}", "id=my-run directory=/d stdin=null " },
         { "{\"capture\":true,\"on-output\":\"kill\",\"best-effort\":true,\"clean-env\":true}", "clean capture kill best-effort " },
+        { "{\"private-tmp\":true,\"net\":\"none\",\"fs\":\"strict\"}", "+private-tmp +net +fs " },
+        { "{\"private-tmp\":false,\"net\":\"host\",\"fs\":\"host\"}", "" },
+        { "{\"ro\":[\"/a\",\"/b\"],\"hide\":\"/c\",\"scratch\":[\"/d:1K\"]}", "+ro +hide +scratch /a /b /c /d:1024 " },
         { "{\"capture\":false,\"on-output\":\"truncate\",\"clean-env\":false}", "" },
         { "{\"uid\":\"alice\",\"gid\":\"staff\"}", "user=alice group=staff " },
         { "{\"limits\":{}}", "" },
@@ -182,6 +189,15 @@ static char *show(const Options *options) {
 
                         g_string_append_printf(out, "%s=%s ", limit_info((Limit)i)->key, text);
                 }
+        for (int i = 0; i < _ISOLATION_MAX; i++)
+                if (isolation_is_asked(&options->isolation, (Isolation)i))
+                        g_string_append_printf(out, "+%s ", isolation_info((Isolation)i)->key);
+        for (guint i = 0; options->isolation.rules && i < options->isolation.rules->len; i++) {
+                const PathRule *rule = g_ptr_array_index(options->isolation.rules, i);
+                g_autofree char *text = isolation_rule_text(rule);
+
+                g_string_append_printf(out, "%s ", text);
+        }
         return g_string_free(out, FALSE);
 }
 
@@ -307,6 +323,7 @@ static const struct {
         { "a variable of the command line comes later", "{\"env\":{\"A\":\"1\"}}", { "-EA=2", "-E", "B=3", "c" }, "command='c' E='A=1' E='A=2' E='B=3' " },
         { "labels win one by one", "{\"labels\":{\"a\":\"1\"}}", { "--label", "a=2", "c" }, "command='c' a:2 " },
         { "texts are replaced", "{\"id\":\"x\",\"directory\":\"/x\",\"on-output\":\"kill\"}", { "--id=y", "-C/y", "--on-output=truncate", "c" }, "command='c' id=y directory=/y " },
+        { "paths grow, words are replaced", "{\"ro\":[\"/a\"],\"net\":\"none\"}", { "--ro=/b", "--net=host", "c" }, "command='c' +ro /a /b " },
         { "what a job cannot say is said besides", "{\"command\":[\"a\"]}", { "--json" }, "command='a' record=- capture " },
 };
 /* clang-format on */

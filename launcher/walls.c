@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Paths inside are looked up below /proc/PID/root: none of them leads through a symbolic link where the caller sees it,
+ * and where it is another directory nobody has had time to put one. */
+
+#include "walls.h"
+
+#include <linux/magic.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "launcher/kernel/error.h"
+#include "launcher/kernel/user-namespace.h"
+#include "units/text.h"
+
+#define PATH_SHOWN 80
+
+typedef struct {
+        const IsolationSet *set;
+        const Caller *caller;
+        const char *gate_path;
+        char *proc;     /* /proc/PID */
+        char *writable; /* the mount that should not be */
+} View;
+
+/* What is at a path inside. */
+typedef struct {
+        bool is_there, is_same, is_tmpfs, is_read_only;
+        uint64_t size_bytes; /* of the file system */
+} Place;
+
+static Place look(const View *view, const char *path) {
+        g_autofree char *inside = g_strconcat(view->proc, "/root", path, NULL);
+        Place place = { 0 };
+        struct stat in, out;
+        struct statfs fs;
+
+        if (stat(inside, &in) < 0 || statfs(inside, &fs) < 0)
+                return place;
+        place.is_there = true;
+        place.is_same = stat(path, &out) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino;
+        place.is_tmpfs = fs.f_type == TMPFS_MAGIC;
+        place.is_read_only = fs.f_flags & ST_RDONLY;
+        place.size_bytes = (uint64_t)fs.f_blocks * (uint64_t)fs.f_bsize;
+        return place;
+}
+
+/* The rule that decides about a path: the longest above it. */
+static const PathRule *rule_of(const IsolationSet *set, const char *path) {
+        const PathRule *longest = NULL;
+
+        for (guint i = 0; set->rules && i < set->rules->len; i++) {
+                const PathRule *rule = g_ptr_array_index(set->rules, i);
+
+                if (isolation_is_within(path, rule->path) &&
+                    (!longest || strlen(rule->path) > strlen(longest->path)))
+                        longest = rule;
+        }
+        return longest;
+}
+
+/* From 254 on a unit may watch its own memory pressure, where all other cgroup files are read-only. */
+static bool is_pressure_file(const char *point) {
+        return isolation_is_within(point, "/sys/fs/cgroup") &&
+               g_str_has_suffix(point, ".service/memory.pressure");
+}
+
+/* Is a mount at the path or below it writable that nothing else that was asked made so? A line is
+ * "ID PARENT DEVICE ROOT POINT OPTIONS …"; others may lie on top of a mount, so its point is looked at. */
+static bool has_writable_mount(View *view, const char *path) {
+        g_autofree char *file = g_strconcat(view->proc, "/mountinfo", NULL);
+        g_autofree char *table = NULL;
+        bool found = !g_file_get_contents(file, &table, NULL, NULL);
+        g_auto(GStrv) lines = g_strsplit(table ?: "", "\n", -1);
+
+        for (char **line = lines; *line && !found; line++) {
+                g_auto(GStrv) words = g_strsplit(*line, " ", 7);
+                g_autofree char *point = g_strv_length(words) == 7 ? g_strcompress(words[4]) : NULL;
+                const PathRule *rule = point ? rule_of(view->set, point) : NULL;
+                const char *workspace = view->set->workspace;
+
+                if (!point || !isolation_is_within(point, path) || is_pressure_file(point))
+                        continue;
+
+                Place place = look(view, point);
+
+                if (!place.is_there || place.is_read_only) /* who cannot see it cannot write it */
+                        continue;
+                found = !(rule && strlen(rule->path) > strlen(path)) &&
+                        !(workspace && isolation_is_within(point, workspace));
+                if (found)
+                        text_replace(&view->writable, point);
+        }
+        return found;
+}
+
+/* Each of these answers with what is wrong, or with NULL. */
+
+static const char *check_private_tmp(const View *view) {
+        static const char *const paths[] = { "/tmp", "/var/tmp" };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(paths); i++) {
+                Place place = look(view, paths[i]);
+
+                if (!place.is_there && access(paths[i], F_OK) == 0)
+                        return "there is no temporary directory inside";
+                if (place.is_same)
+                        return "the caller's temporary directories are seen inside";
+                if (place.is_read_only)
+                        return "the temporary directories inside are read-only";
+        }
+        return NULL;
+}
+
+/* IPv4 has a line of headings; IPv6 has routes that lead to lo. */
+static bool leads_out(const View *view) {
+        g_autofree char *path = g_strconcat(view->proc, "/net/route", NULL);
+        g_autofree char *path6 = g_strconcat(view->proc, "/net/ipv6_route", NULL);
+        g_autofree char *routes = NULL, *routes6 = NULL;
+        const char *line;
+
+        if (!g_file_get_contents(path, &routes, NULL, NULL))
+                return true;
+        line = strchr(routes, '\n');
+        if (line && line[1] != '\0')
+                return true;
+        if (!g_file_get_contents(path6, &routes6, NULL, NULL))
+                return access("/proc/net/ipv6_route", F_OK) == 0;
+
+        g_auto(GStrv) lines = g_strsplit(routes6, "\n", -1);
+
+        for (char **one = lines; *one; one++)
+                if (**one && !g_str_has_suffix(g_strchomp(*one), " lo"))
+                        return true;
+        return false;
+}
+
+static const char *check_network(const View *view) {
+        g_autofree char *path = g_strconcat(view->proc, "/ns/net", NULL);
+        struct stat st;
+
+        if (stat(path, &st) < 0)
+                return "its network namespace cannot be seen";
+        if (st.st_ino == view->caller->world.namespaces[GATE_NS_NET])
+                return "it is in the caller's network";
+        return leads_out(view) ? "its network has routes that lead out" : NULL;
+}
+
+static bool is_first_of(const char *path, const char *name) {
+        size_t length = strlen(name);
+
+        return path && strncmp(path + 1, name, length) == 0 &&
+               (path[1 + length] == '/' || path[1 + length] == '\0');
+}
+
+static bool is_expected(const View *view, const char *name) {
+        static const char *const always[] = { "bin",   "dev",    "etc",  "lib", "lib32",
+                                              "lib64", "libx32", "proc", "run", "sbin",
+                                              "sys",   "tmp",    "usr",  "var", NULL };
+        const IsolationSet *set = view->set;
+
+        if (g_strv_contains(always, name) || is_first_of(set->workspace, name) ||
+            is_first_of(view->gate_path, name))
+                return true;
+        for (guint i = 0; set->rules && i < set->rules->len; i++)
+                if (is_first_of(((PathRule *)g_ptr_array_index(set->rules, i))->path, name))
+                        return true;
+        return false;
+}
+
+static bool has_other_entries(const View *view) {
+        g_autofree char *root = g_strconcat(view->proc, "/root/", NULL);
+        GDir *entries = g_dir_open(root, 0, NULL);
+        const char *name;
+        bool found = !entries;
+
+        while (entries && !found && (name = g_dir_read_name(entries)))
+                found = !is_expected(view, name);
+        if (entries)
+                g_dir_close(entries);
+        return found;
+}
+
+static const char *check_strict_fs(View *view) {
+        Place root = look(view, "/"), workspace = look(view, view->set->workspace);
+        Place run = look(view, "/run"), shm = look(view, "/dev/shm");
+
+        if (root.is_same || !root.is_tmpfs || has_other_entries(view))
+                return "more of / is seen inside than was to be";
+        if (!root.is_read_only || has_writable_mount(view, "/usr") ||
+            has_writable_mount(view, "/etc") || has_writable_mount(view, "/sys"))
+                return "the system's directories are writable inside";
+        if (run.is_same || shm.is_same)
+                return "the machine's /run or /dev/shm is seen inside";
+        if (!workspace.is_same)
+                return "the workspace is not there inside";
+        return workspace.is_read_only && access(view->set->workspace, W_OK) == 0
+                       ? "the workspace is read-only inside"
+                       : check_private_tmp(view);
+}
+
+static uint64_t whole_pages(uint64_t size) {
+        uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+        return size / page * page + (size % page ? page : 0);
+}
+
+static const char *check_rule(View *view, const PathRule *rule) {
+        Place place = look(view, rule->path);
+
+        if (!place.is_there)
+                return rule->kind == ISOLATION_HIDE ? NULL : "it is not there inside";
+        switch (rule->kind) {
+        case ISOLATION_RO:
+                if (!place.is_same)
+                        return "something else is there inside";
+                return !place.is_read_only || has_writable_mount(view, rule->path)
+                               ? "it is writable inside"
+                               : NULL;
+        case ISOLATION_RW:
+                if (!place.is_same)
+                        return "something else is there inside";
+                return place.is_read_only && access(rule->path, W_OK) == 0
+                               ? "it is read-only inside"
+                               : NULL;
+        case ISOLATION_HIDE:
+                return place.is_same || (!rule->is_file && !place.is_tmpfs) ? "it is seen inside"
+                                                                            : NULL;
+        default:
+                if (place.is_same || !place.is_tmpfs)
+                        return "it is not a file system of its own inside";
+                if (place.is_read_only)
+                        return "it is read-only inside";
+                return rule->size_bytes != UINT64_MAX &&
+                                       (place.size_bytes == 0 ||
+                                        place.size_bytes > whole_pages(rule->size_bytes))
+                               ? "it is larger inside"
+                               : NULL;
+        }
+}
+
+/* The words behind the option, and what is wrong. */
+static const char *check_one(View *view, Isolation isolation, char **ret_what) {
+        const IsolationSet *set = view->set;
+        const char *wrong = NULL;
+
+        switch (isolation) {
+        case ISOLATION_PRIVATE_TMP:
+                return check_private_tmp(view);
+        case ISOLATION_NET:
+                *ret_what = g_strdup(" none");
+                return check_network(view);
+        case ISOLATION_FS:
+                *ret_what = g_strdup(" strict");
+                return check_strict_fs(view);
+        default:
+                for (guint i = 0; !wrong && i < set->rules->len; i++) {
+                        const PathRule *rule = g_ptr_array_index(set->rules, i);
+
+                        if (rule->kind != isolation || !(wrong = check_rule(view, rule)))
+                                continue;
+                        *ret_what = g_strconcat(" ", rule->path, NULL);
+                }
+                return wrong;
+        }
+}
+
+bool walls_check(const IsolationSet *set, pid_t pid, const Caller *caller, const char *gate_path,
+                 Readback *readback, GError **error) {
+        g_autofree char *proc = g_strdup_printf("/proc/%d", (int)pid);
+        View view = { .set = set, .caller = caller, .gate_path = gate_path, .proc = proc };
+        bool all = true;
+
+        for (int i = 0; i < _ISOLATION_MAX; i++) {
+                const IsolationInfo *info = isolation_info((Isolation)i);
+                g_autofree char *what = NULL;
+                const char *wrong;
+
+                if (!isolation_is_asked(set, (Isolation)i))
+                        continue;
+                wrong = check_one(&view, (Isolation)i, &what);
+                readback->isolation[i] = !wrong;
+                if (!wrong || !all)
+                        continue;
+                all = false;
+
+                g_autofree char *shown = text_printable(what ?: "", PATH_SHOWN);
+
+                g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_UNENFORCEABLE,
+                            "--%s%s is not in force: %s was set, but %s%s%s", info->key, shown,
+                            info->by, wrong, view.writable ? ": " : "", view.writable ?: "");
+        }
+        g_free(view.writable);
+        return all;
+}
+
+void walls_explain(const IsolationSet *set, bool is_unprivileged, int status, GError **error) {
+        g_autofree char *remedy = is_unprivileged ? user_namespace_remedy() : NULL;
+        Isolation first = 0;
+
+        while (!isolation_is_asked(set, first))
+                first++;
+        if (!remedy)
+                remedy = g_strdup(is_unprivileged
+                                          ? "use --system, or give --best-effort"
+                                          : "is every path one that the manager can reach?");
+        g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_UNENFORCEABLE,
+                    "--%s cannot be enforced here: the manager could not set up the program's "
+                    "namespaces (status %d); %s",
+                    isolation_info(first)->key, status, remedy);
+}

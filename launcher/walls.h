@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Does the isolation that was asked for hold? Seen from outside, through /proc, while the gate waits: file systems and
+ * their flags below its root, its network namespace and what leads out of it. */
+
+#include <glib.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "launcher/kernel/caller.h"
+#include "launcher/readback.h"
+#include "units/isolation.h"
+
+/* Looks at each that was asked. False when one does not hold; the message names it and what is there instead. */
+bool walls_check(const IsolationSet *set, pid_t pid, const Caller *caller, const char *gate_path,
+                 Readback *readback, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The unit could not be set up at all: the first that was asked, why, and what would help. */
+void walls_explain(const IsolationSet *set, bool is_unprivileged, int status, GError **error);
