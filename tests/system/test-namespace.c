@@ -243,7 +243,8 @@ static bool make_root(const char *root) {
                 if (!is_made)
                         return false;
         }
-        return true;
+        /* What is unmounted below a shared mount goes wherever that one is, too. */
+        return mount(NULL, root, NULL, MS_REC | MS_PRIVATE, NULL) == 0;
 }
 
 static void prepare_root(void) {
