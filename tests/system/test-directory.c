@@ -93,7 +93,11 @@ static void test_obstacle(size_t i, const char *option, const char *path) {
 
         g_autoptr(KitRun) run = kit_run(&order);
 
-        expect(run, &refused, option);
+        /* A user manager of 257 and later does not mind. */
+        if (run->status == 0 && !g_str_equal(kit_manager(), "system"))
+                leftover_check(run, option);
+        else
+                expect(run, &refused, option);
         (void)g_unlink(path);
 }
 
