@@ -118,7 +118,7 @@ GVariant *property_join(GVariant *before, GVariant *after) {
 
 void property_list_extend(PropertyList *list, const char *name, GVariant *value) {
         const Property *before = property_list_find(list, name);
-        g_autoptr(GVariant) held = g_variant_ref_sink(value);
+        g_autoptr(GVariant) held G_GNUC_UNUSED = g_variant_ref_sink(value);
 
         if (before && g_variant_is_of_type(value, G_VARIANT_TYPE_ARRAY) &&
             !g_variant_is_of_type(value, G_VARIANT_TYPE_BYTESTRING))
