@@ -161,12 +161,8 @@ static uint64_t own_notifications(const OomWatch *watch) {
         return own->notified > above->notified ? own->notified - above->notified : 0;
 }
 
-static bool is_known(uint64_t number) {
-        return number != FACTS_UNKNOWN;
-}
-
-/* The unit's group may go before we have looked into it. Then it is a proof that our own limit ran out while the main
- * process was killed with SIGKILL; nothing else is one. */
+/* The unit's group may go before we have looked into it. Then it is a proof that a limit ran out, our own or one above,
+ * while the main process was killed with SIGKILL; nothing else is one. */
 void oom_watch_fill(OomWatch *watch, Facts *facts) {
         uint64_t own;
         bool is_there;
@@ -179,8 +175,8 @@ void oom_watch_fill(OomWatch *watch, Facts *facts) {
         if (watch->kills > 0 || watch->is_complete || is_there) {
                 facts->oom_kills = watch->kills;
                 facts->counter_source = "memory.oom_control (v1) oom_kill";
-        } else if (is_known(own) && own > 0 && facts_signal(facts) == SIGKILL) {
-                facts->oom_kills = own;
+        } else if (watch->own.notified > 0 && facts_signal(facts) == SIGKILL) {
+                facts->oom_kills = watch->own.notified;
                 facts->counter_source = facts->local_limit_source;
         } else {
                 facts->oom_kills = FACTS_UNKNOWN;
