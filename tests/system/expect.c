@@ -110,7 +110,9 @@ static void check_number(GString *problems, const KitRun *run, const char *path,
                          record_number(run, path), value);
 }
 
-static void check_names(GString *problems, const KitRun *run, bool is_reached) {
+static void check_names(GString *problems, const KitRun *run, const char *manager) {
+        bool is_reached = manager != NULL;
+
         g_autofree char *service = run->id ? leftover_unit(run->id, "service") : NULL;
         g_autofree char *slice = run->id ? leftover_unit(run->id, "slice") : NULL;
 
@@ -119,7 +121,7 @@ static void check_names(GString *problems, const KitRun *run, bool is_reached) {
         check_is(problems, run, "mode", "service");
         check_is(problems, run, "unit", is_reached ? service : NULL);
         check_is(problems, run, "slice", is_reached ? slice : NULL);
-        check_is(problems, run, "manager", is_reached ? kit_manager() : NULL);
+        check_is(problems, run, "manager", manager);
 }
 
 static void check_command(GString *problems, const KitRun *run) {
@@ -183,7 +185,9 @@ static void check_form(GString *problems, const KitRun *run, const Expected *exp
         }
         if (strchr(run->record_text->str, '\n') != strrchr(run->record_text->str, '\n'))
                 complain(problems, "the record is more than one line");
-        check_names(problems, run, is_refused ? record_at(run, "manager") != NULL : true);
+        check_names(problems, run,
+                    is_refused && !record_at(run, "manager") ? NULL
+                                                             : expected->manager ?: kit_manager());
         check_command(problems, run);
         if (!cJSON_IsObject(record_at(run, "labels")) ||
             !cJSON_IsObject(record_at(run, "limits")) || !cJSON_IsArray(record_at(run, "evidence")))

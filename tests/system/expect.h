@@ -17,6 +17,7 @@ typedef struct {
         const char *words;   /* all of stderr, likewise; NULL: silent */
         const char *said;    /* all of stdout, likewise; NULL: silent */
         const char *touched; /* keys of limits, separated by spaces; NULL: none is touched */
+        const char *manager; /* NULL: the one under test */
         bool is_unmeasured;  /* the slice may be gone before its counters are read */
 } Expected;
 
