@@ -321,6 +321,8 @@ static void decide_starting(Launch *launch) {
 
         if (launch->facts.stage == STAGE_CANCELLED)
                 decide_cancelled(launch);
+        else if (guard_link_error(launch->guard) && (state->is_accepted || state->start_error))
+                refuse_error(launch, guard_link_error(launch->guard));
         else if (state->start_error)
                 refuse_start(launch);
         else if (state->is_disconnected && !(launch->gate_ended && state->is_accepted))
@@ -328,8 +330,6 @@ static void decide_starting(Launch *launch) {
                        "the manager closed the connection while it started the unit");
         else if (!state->is_accepted)
                 return; /* also when the gate's end is closed: that is how a manager refuses it */
-        else if (guard_link_error(launch->guard))
-                refuse_error(launch, guard_link_error(launch->guard));
         else if (gate_channel_failure(launch->gate)->type == GATE_FAILURE || state->is_removed ||
                  unit_state_start_failed(state) ||
                  (launch->gate_ended && /* and the manager has said why, or never will */

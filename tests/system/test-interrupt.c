@@ -112,7 +112,7 @@ static void test_record(void) {
         KitOrder order = { .record = record, .command = VICTIM("end") };
         g_autoptr(KitRun) run = kit_start(&order);
 
-        (void)kit_wait_until(hears_signals, run, KIT_SEC);
+        (void)kit_wait_until(is_asleep, run, 10 * KIT_SEC);
         kit_signal(run, SIGTERM);
         kit_finish(run);
         check_end(run, WORDS_BEFORE, "--record is a FIFO without a reader");
