@@ -34,9 +34,8 @@ typedef struct {
         Capture *streams[CAPTURE_STREAMS];
 } CaptureSet;
 
-/* Captures standard output and standard error. The pipes are this user's (NULL: ours), who may open them anew
- * (/dev/stdout). */
-bool capture_set_open(CaptureSet *set, sd_event *event, const char *user, uint64_t limit_bytes,
+/* Captures standard output and standard error. Whoever the program runs as may open them anew (/dev/stdout). */
+bool capture_set_open(CaptureSet *set, sd_event *event, uint64_t limit_bytes,
                       CaptureHandler on_full, void *userdata,
                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void capture_set_drop_write_ends(CaptureSet *set);

@@ -21,6 +21,8 @@ void check_prepare(const CheckSource *source, ComposeContext *context) {
         context->gate_path = source->gate_path;
         context->has_stand_ins = is_best_effort && readback_has_stand_ins(&source->spec->limits);
         context->is_unprivileged = door_is_unprivileged(source->door);
+        context->is_system = source->door->kind == MANAGER_SYSTEM;
+        context->nice = source->caller->nice;
         context->without_isolation = is_best_effort && context->is_unprivileged &&
                                      isolation_any(&source->spec->isolation) &&
                                      !user_namespace_can_be_had();
@@ -148,7 +150,13 @@ bool check_gate(const CheckSource *source, Cgroup **ret_cgroup, Readback *ret_re
         if (reason)
                 readback_add_stand_ins(&source->spec->limits, pid, ret_readback);
         g_clear_error(&reason);
-        if (!walls_check(&source->spec->isolation, pid, source->caller, source->gate_path,
+        if (!walls_check(&source->spec->isolation,
+                         &(WallsContext){ .pid = pid,
+                                          .caller = source->caller,
+                                          .hello = gate_channel_hello(source->gate),
+                                          .gate_path = source->gate_path,
+                                          .is_own_user = source->door->kind == MANAGER_SYSTEM &&
+                                                         !source->spec->user },
                          ret_readback, &reason) &&
             !source->is_best_effort) {
                 g_propagate_error(error, g_steal_pointer(&reason));

@@ -129,6 +129,10 @@ static bool take_job(Options *options, const char *value, GError **error) {
 
 /* Isolation: one taker a row, because a taker does not know its row. */
 
+static bool take_untrusted(Options *options, const char *value, GError **error) {
+        return isolation_set_parse(&options->isolation, ISOLATION_UNTRUSTED, value, error);
+}
+
 static bool take_private_tmp(Options *options, const char *value, GError **error) {
         return isolation_set_parse(&options->isolation, ISOLATION_PRIVATE_TMP, value, error);
 }
@@ -229,6 +233,7 @@ static const OptionInfo table[] = {
         { "system",      0,  NULL,       OPTION_GROUP_MANAGER, take_system,     "run it under the system manager", OPTION_NOT_IN_JOB },
         { "user",        0,  NULL,       OPTION_GROUP_MANAGER, take_user,       "under your user manager", OPTION_NOT_IN_JOB },
         { "private",     0,  NULL,       OPTION_GROUP_MANAGER, take_private,    "under a manager of cordon's own, started on demand", OPTION_NOT_IN_JOB },
+        { "untrusted",   0,  NULL,       OPTION_GROUP_ISOLATION, take_untrusted, "for a program that wants out: all of it, bounded" },
         { "private-tmp", 0,  NULL,       OPTION_GROUP_ISOLATION, take_private_tmp, "own /tmp and /var/tmp, empty, gone afterwards" },
         { "net",         0,  "host|none", OPTION_GROUP_ISOLATION, take_net,     "the network: the caller's (the default), or none" },
         { "fs",          0,  "host|strict", OPTION_GROUP_ISOLATION, take_fs,    "files: the caller's, or system and workspace only" },

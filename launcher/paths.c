@@ -101,6 +101,7 @@ static bool is_home(const char *path) {
 
 static bool settle_workspace(IsolationSet *set, const char *directory, GError **error) {
         bool is_named = set->workspace, is_directory;
+        const char *option = is_named ? "workspace" : set->is_fs_said ? "fs strict" : "untrusted";
 
         if (!set->has_strict_fs) {
                 if (is_named)
@@ -110,19 +111,18 @@ static bool settle_workspace(IsolationSet *set, const char *directory, GError **
         }
         if (!is_named)
                 set->workspace = g_strdup(directory);
-        if (!resolve(is_named ? "workspace" : "fs strict", &set->workspace, &is_directory, error))
+        if (!resolve(option, &set->workspace, &is_directory, error))
                 return false;
-        if (!isolation_check_path(ISOLATION_RW, is_named ? "workspace" : "fs strict",
-                                  set->workspace, error))
+        if (!isolation_check_path(ISOLATION_RW, option, set->workspace, error))
                 return false;
         if (!is_directory)
-                return fail(error, "workspace", set->workspace, g_strerror(ENOTDIR));
+                return fail(error, option, set->workspace, g_strerror(ENOTDIR));
         if (!is_named && is_home(set->workspace))
-                return fail(error, "fs strict", set->workspace,
+                return fail(error, option, set->workspace,
                             "the working directory is the home directory, with all that is in it; "
                             "--workspace names what the program is to write");
         if (isolation_is_own_place(set->workspace))
-                return fail(error, is_named ? "workspace" : "fs strict", set->workspace,
+                return fail(error, option, set->workspace,
                             "not a workspace: --workspace (or -C) names another directory");
         return true;
 }

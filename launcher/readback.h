@@ -24,6 +24,7 @@ typedef struct {
         bool is_read; /* somebody looked */
         Effective limits[_LIMIT_MAX];
         bool isolation[_ISOLATION_MAX]; /* is in force; launcher/walls */
+        unsigned residuals; /* what --untrusted leaves open here: bit n: UntrustedResidual n */
 } Readback;
 
 /* Reads every limit that was asked. False when one is not in force; the message names it, why, and what would help.

@@ -13,6 +13,7 @@
 #include "shortfall.h"
 #include "units/name.h"
 #include "units/signame.h"
+#include "units/untrusted.h"
 
 #define SCHEMA 1
 #define PIECE  ((size_t)8192) /* of a captured stream, at a time */
@@ -151,7 +152,7 @@ static void add_requested(cJSON *entry, const IsolationSet *set, Isolation isola
                 add_string(entry, "requested", "strict");
         if (isolation == ISOLATION_FS)
                 add_string(entry, "workspace", set->workspace);
-        if (isolation == ISOLATION_PRIVATE_TMP)
+        if (isolation == ISOLATION_PRIVATE_TMP || isolation == ISOLATION_UNTRUSTED)
                 cJSON_AddBoolToObject(entry, "requested", true);
         if (isolation < ISOLATION_RO)
                 return;
@@ -165,6 +166,14 @@ static void add_requested(cJSON *entry, const IsolationSet *set, Isolation isola
 
                 add_text_item(paths, text);
         }
+}
+
+static void add_residuals(cJSON *entry, unsigned residuals) {
+        cJSON *words = residuals ? cJSON_AddArrayToObject(entry, "residuals") : NULL;
+
+        for (int i = 0; i < _RESIDUAL_MAX; i++)
+                if (residuals & (1U << i))
+                        add_text_item(words, untrusted_residual_info((UntrustedResidual)i)->word);
 }
 
 static void add_isolation(cJSON *record, const RecordSource *source) {
@@ -183,6 +192,8 @@ static void add_isolation(cJSON *record, const RecordSource *source) {
                 add_string(entry, "by", info->by);
                 if (source->readback && source->readback->is_read)
                         cJSON_AddBoolToObject(entry, "enforced", source->readback->isolation[i]);
+                if (source->readback && i == ISOLATION_UNTRUSTED)
+                        add_residuals(entry, source->readback->residuals);
         }
 }
 

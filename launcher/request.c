@@ -13,6 +13,7 @@
 #include "launcher/paths.h"
 #include "units/name.h"
 #include "units/text.h"
+#include "units/untrusted.h"
 
 #define NAME_SHOWN 40
 
@@ -32,9 +33,14 @@ static char *variable_name(const char *variable) {
 
 /* -E NAME=VALUE sets, -E NAME passes the caller's on (which only matters with --clean-env). */
 static char **make_environment(const Options *options, char *const *callers) {
-        char **environment = options->is_clean_environment ? g_new0(char *, 1)
-                                                           : caller_environment(callers);
+        char **environment;
 
+        if (options->is_clean_environment)
+                environment = g_new0(char *, 1);
+        else if (options->isolation.is_untrusted)
+                environment = g_strdupv((char **)untrusted_environment());
+        else
+                environment = caller_environment(callers);
         for (guint i = 0; i < options->variables->len; i++) {
                 const char *variable = g_ptr_array_index(options->variables, i);
                 g_autofree char *name = variable_name(variable);
@@ -51,7 +57,9 @@ static char **make_environment(const Options *options, char *const *callers) {
 char *request_lost_variables(const Options *options, const Spec *spec, char *const *callers) {
         g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
 
-        for (; !options->is_clean_environment && *callers; callers++) {
+        bool is_another = options->is_clean_environment || options->isolation.is_untrusted;
+
+        for (; !is_another && *callers; callers++) {
                 g_autofree char *name = variable_name(*callers);
 
                 if (!g_environ_getenv(spec->environment, name) && strchr(*callers, '='))
@@ -72,7 +80,10 @@ Spec *request_spec(const Options *options, char *const *environment) {
         spec->labels = g_hash_table_ref(options->labels);
         spec->extra = property_list_copy(options->extra);
         isolation_set_copy(&options->isolation, &spec->isolation);
+        isolation_set_settle(&spec->isolation);
         limit_set_copy(&options->limits, &spec->limits);
+        if (spec->isolation.is_untrusted)
+                limit_set_apply_untrusted_defaults(&spec->limits);
         limit_set_apply_defaults(&spec->limits);
         if (options->is_capture)
                 limit_set_apply_capture_default(&spec->limits);
@@ -111,7 +122,8 @@ bool request_complete(const Options *options, char **directory, Spec *spec, GErr
         if (options->user) {
                 if (!account_find(options->user, &account, error))
                         return false;
-                describe_account(options, spec, &account);
+                if (!spec->isolation.is_untrusted) /* it sees nobody's home */
+                        describe_account(options, spec, &account);
         }
         if (options->group && !account_check_group(options->group, error))
                 return false;

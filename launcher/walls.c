@@ -14,14 +14,15 @@
 
 #include "launcher/kernel/error.h"
 #include "launcher/kernel/user-namespace.h"
+#include "launcher/shackles.h"
 #include "units/text.h"
+#include "units/untrusted.h"
 
 #define PATH_SHOWN 80
 
 typedef struct {
         const IsolationSet *set;
-        const Caller *caller;
-        const char *gate_path;
+        const WallsContext *context;
         char *proc;     /* /proc/PID */
         char *writable; /* the mount that should not be */
 } View;
@@ -144,7 +145,7 @@ static const char *check_network(const View *view) {
 
         if (stat(path, &st) < 0)
                 return "its network namespace cannot be seen";
-        if (st.st_ino == view->caller->world.namespaces[GATE_NS_NET])
+        if (st.st_ino == view->context->caller->world.namespaces[GATE_NS_NET])
                 return "it is in the caller's network";
         return leads_out(view) ? "its network has routes that lead out" : NULL;
 }
@@ -163,7 +164,7 @@ static bool is_expected(const View *view, const char *name) {
         const IsolationSet *set = view->set;
 
         if (g_strv_contains(always, name) || is_first_of(set->workspace, name) ||
-            is_first_of(view->gate_path, name))
+            is_first_of(view->context->gate_path, name))
                 return true;
         for (guint i = 0; set->rules && i < set->rules->len; i++)
                 if (is_first_of(((PathRule *)g_ptr_array_index(set->rules, i))->path, name))
@@ -242,12 +243,40 @@ static const char *check_rule(View *view, const PathRule *rule) {
         }
 }
 
+static bool is_own(const View *view, GateNamespace kind) {
+        uint64_t inside = view->context->hello->world.namespaces[kind];
+
+        return inside != 0 && inside != view->context->caller->world.namespaces[kind];
+}
+
+static const char *check_untrusted(View *view) {
+        const char *wrong = shackles_check(view->context->pid);
+
+        if (wrong)
+                return wrong;
+        if (!is_own(view, GATE_NS_USER) || !is_own(view, GATE_NS_IPC))
+                return "it is in the caller's user or IPC namespace";
+        if (has_writable_mount(view, "/sys/fs/cgroup"))
+                return "control groups are writable inside";
+        return look(view, "/run").is_same ? "the machine's /run is seen inside" : NULL;
+}
+
+/* What is not closed: named, not refused. */
+static unsigned residuals_of(const View *view) {
+        bool signals_stay = view->context->hello->is_scoped || view->context->is_own_user ||
+                            is_own(view, GATE_NS_PID);
+
+        return signals_stay ? 0 : 1U << RESIDUAL_SIGNALS;
+}
+
 /* The words behind the option, and what is wrong. */
 static const char *check_one(View *view, Isolation isolation, char **ret_what) {
         const IsolationSet *set = view->set;
         const char *wrong = NULL;
 
         switch (isolation) {
+        case ISOLATION_UNTRUSTED:
+                return check_untrusted(view);
         case ISOLATION_PRIVATE_TMP:
                 return check_private_tmp(view);
         case ISOLATION_NET:
@@ -268,10 +297,10 @@ static const char *check_one(View *view, Isolation isolation, char **ret_what) {
         }
 }
 
-bool walls_check(const IsolationSet *set, pid_t pid, const Caller *caller, const char *gate_path,
-                 Readback *readback, GError **error) {
-        g_autofree char *proc = g_strdup_printf("/proc/%d", (int)pid);
-        View view = { .set = set, .caller = caller, .gate_path = gate_path, .proc = proc };
+bool walls_check(const IsolationSet *set, const WallsContext *context, Readback *readback,
+                 GError **error) {
+        g_autofree char *proc = g_strdup_printf("/proc/%d", (int)context->pid);
+        View view = { .set = set, .context = context, .proc = proc };
         bool all = true;
 
         for (int i = 0; i < _ISOLATION_MAX; i++) {
@@ -283,6 +312,8 @@ bool walls_check(const IsolationSet *set, pid_t pid, const Caller *caller, const
                         continue;
                 wrong = check_one(&view, (Isolation)i, &what);
                 readback->isolation[i] = !wrong;
+                if (i == ISOLATION_UNTRUSTED)
+                        readback->residuals = residuals_of(&view);
                 if (!wrong || !all)
                         continue;
                 all = false;

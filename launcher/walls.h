@@ -12,9 +12,17 @@
 #include "launcher/readback.h"
 #include "units/isolation.h"
 
+typedef struct {
+        pid_t pid; /* of the gate */
+        const Caller *caller;
+        const GateHello *hello;
+        const char *gate_path;
+        bool is_own_user; /* the manager has made up one for it */
+} WallsContext;
+
 /* Looks at each that was asked. False when one does not hold; the message names it and what is there instead. */
-bool walls_check(const IsolationSet *set, pid_t pid, const Caller *caller, const char *gate_path,
-                 Readback *readback, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+bool walls_check(const IsolationSet *set, const WallsContext *context, Readback *readback,
+                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The unit could not be set up at all: the first that was asked, why, and what would help. */
 void walls_explain(const IsolationSet *set, bool is_unprivileged, int status, GError **error);

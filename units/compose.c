@@ -243,8 +243,13 @@ static PropertyList *compose_unit(const Spec *spec, const ComposeContext *contex
                 isolation_compose(&spec->isolation,
                                   &(IsolationContext){ .gate_path = context->gate_path,
                                                        .is_unprivileged = context->is_unprivileged,
+                                                       .is_system = context->is_system,
+                                                       .is_another_user = spec->user,
                                                        .extra = spec->extra },
                                   unit);
+
+        if (spec->isolation.is_untrusted && context->nice > 0)
+                property_list_set(unit, "Nice", g_variant_new_int32(context->nice));
 
         for (size_t i = 0; spec->extra && i < property_list_length(spec->extra); i++) {
                 const Property *property = property_list_at(spec->extra, i);

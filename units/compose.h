@@ -16,7 +16,9 @@ typedef struct {
                             * sweep an orphan */
         bool has_stand_ins;   /* where cpuset is not to be had, affinity is better than nothing */
         bool is_unprivileged; /* the manager makes namespaces only in one of users */
+        bool is_system;       /* it is the system manager */
         bool without_isolation; /* it cannot be had: --best-effort */
+        int nice;    /* the caller's: a program that is not trusted cannot set it itself */
         int gate_fd; /* the unit's end of the gate's socket; becomes the gate's standard input */
 } ComposeContext;
 

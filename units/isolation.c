@@ -12,11 +12,13 @@
 #include "extra.h"
 #include "parse.h"
 #include "text.h"
+#include "untrusted.h"
 
 #define PATH_SHOWN 80
 
 /* clang-format off */
 static const IsolationInfo table[_ISOLATION_MAX] = {
+        [ISOLATION_UNTRUSTED] =   { "untrusted",   "SystemCallFilter",    "user" },
         [ISOLATION_PRIVATE_TMP] = { "private-tmp", "PrivateTmp",          "mount" },
         [ISOLATION_NET] =         { "net",         "PrivateNetwork",      "network" },
         [ISOLATION_FS] =          { "fs",          "TemporaryFileSystem", "mount" },
@@ -180,20 +182,35 @@ static bool parse_rule(IsolationSet *set, Isolation isolation, const char *text,
 
 bool isolation_set_parse(IsolationSet *set, Isolation isolation, const char *text, GError **error) {
         switch (isolation) {
+        case ISOLATION_UNTRUSTED:
+                set->is_untrusted = true;
+                return true;
         case ISOLATION_PRIVATE_TMP:
                 set->has_private_tmp = true;
                 return true;
         case ISOLATION_NET:
+                set->is_net_said = true;
                 return parse_word(isolation, text, "none", &set->has_no_network, error);
         case ISOLATION_FS:
+                set->is_fs_said = true;
                 return parse_word(isolation, text, "strict", &set->has_strict_fs, error);
         default:
                 return parse_rule(set, isolation, text, error);
         }
 }
 
+void isolation_set_settle(IsolationSet *set) {
+        if (!set->is_untrusted)
+                return;
+        set->has_private_tmp = true;
+        set->has_no_network = set->has_no_network || !set->is_net_said;
+        set->has_strict_fs = set->has_strict_fs || !set->is_fs_said;
+}
+
 bool isolation_is_asked(const IsolationSet *set, Isolation isolation) {
         switch (isolation) {
+        case ISOLATION_UNTRUSTED:
+                return set->is_untrusted;
         case ISOLATION_PRIVATE_TMP:
                 return set->has_private_tmp;
         case ISOLATION_NET:
@@ -213,12 +230,14 @@ bool isolation_any_mount(const IsolationSet *set) {
 }
 
 bool isolation_any(const IsolationSet *set) {
-        return set->has_no_network || isolation_any_mount(set);
+        return set->is_untrusted || set->has_no_network || isolation_any_mount(set);
 }
 
 unsigned isolation_own_namespaces(const IsolationSet *set) {
         unsigned own = isolation_any(set) ? EXTRA_OWN_MOUNT | EXTRA_OWN_USER : 0;
 
+        if (set->is_untrusted)
+                own |= EXTRA_OWN_IPC | EXTRA_OWN_UTS | EXTRA_OWN_PID;
         return set->has_no_network ? own | EXTRA_OWN_NETWORK : own;
 }
 
@@ -344,7 +363,15 @@ static void add_resolver(PropertyList *list) {
                 add_bind(list, "BindReadOnlyPaths", paths[i], paths[i], true);
 }
 
+/* Sockets of managers, buses and container engines are there. */
+static void add_bare_run(PropertyList *list) {
+        add_tmpfs(list, "/run", "ro");
+        add_resolver(list);
+}
+
 static void compose_asked(const IsolationSet *set, PropertyList *list) {
+        if (set->is_untrusted && !set->has_strict_fs)
+                add_bare_run(list);
         if (set->has_strict_fs)
                 add_strict_fs(list, set);
         if (set->has_strict_fs && !set->has_no_network)
@@ -357,6 +384,34 @@ static void compose_asked(const IsolationSet *set, PropertyList *list) {
                 add_path(list, rule_at(set, i));
 }
 
+/* What stays writable where the rest of / is not. */
+static void add_writable(PropertyList *list, const IsolationSet *set) {
+        const char *const shm[] = { "-/dev/shm" };
+
+        property_list_extend(list, "ReadWritePaths", g_variant_new_strv(shm, 1));
+        if (set->workspace)
+                property_list_extend(list, "ReadWritePaths",
+                                     g_variant_new_strv((const char *const *)&set->workspace, 1));
+        for (guint i = 0; i < rule_count(set); i++) {
+                const PathRule *rule = rule_at(set, i);
+
+                if (rule->kind == ISOLATION_RW || rule->kind == ISOLATION_SCRATCH)
+                        property_list_extend(list, "ReadWritePaths",
+                                             g_variant_new_strv((const char *const *)&rule->path,
+                                                                1));
+        }
+}
+
+static void compose_untrusted(const IsolationSet *set, const IsolationContext *context,
+                              PropertyList *unit) {
+        untrusted_compose(&(UntrustedContext){ .is_system = context->is_system,
+                                               .has_network = !set->has_no_network,
+                                               .is_another_user = context->is_another_user },
+                          unit);
+        if (context->is_system)
+                add_writable(unit, set);
+}
+
 void isolation_compose(const IsolationSet *set, const IsolationContext *context,
                        PropertyList *unit) {
         if (!isolation_any(set))
@@ -366,12 +421,30 @@ void isolation_compose(const IsolationSet *set, const IsolationContext *context,
             !extra_has(context->extra, "PrivateUsersEx"))
                 property_list_set_bool(unit, "PrivateUsers", true);
         compose_asked(set, unit);
+        if (set->is_untrusted)
+                compose_untrusted(set, context, unit);
         if (isolation_hides(set, context->gate_path))
                 add_bind(unit, "BindReadOnlyPaths", context->gate_path, context->gate_path, false);
 }
 
+static bool check_untrusted_extra(const PropertyList *extra, GError **error) {
+        for (size_t i = 0; extra && i < property_list_length(extra); i++) {
+                const char *name = property_list_at(extra, i)->name;
+
+                if (!untrusted_owns(name))
+                        continue;
+                g_set_error(error, UNITS_ERROR, UNITS_ERROR_RESERVED,
+                            "-p: \"%s\" is what --untrusted sets already: give one of them", name);
+                return false;
+        }
+        return true;
+}
+
 /* Lists are joined; of two other values only one would hold. */
 bool isolation_check_extra(const IsolationSet *set, const PropertyList *extra, GError **error) {
+        if (set->is_untrusted && !check_untrusted_extra(extra, error))
+                return false;
+
         g_autoptr(PropertyList) asked = property_list_new();
 
         compose_asked(set, asked);

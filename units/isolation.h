@@ -13,6 +13,7 @@
 #include "property.h"
 
 typedef enum {
+        ISOLATION_UNTRUSTED,
         ISOLATION_PRIVATE_TMP,
         ISOLATION_NET,
         ISOLATION_FS,
@@ -39,9 +40,11 @@ typedef struct {
 } PathRule;
 
 typedef struct {
+        bool is_untrusted;
         bool has_private_tmp, has_no_network, has_strict_fs;
-        char *workspace;  /* absolute; NULL: the working directory */
-        GPtrArray *rules; /* of PathRule*, in the order given; NULL: none */
+        bool is_net_said, is_fs_said; /* host included */
+        char *workspace;              /* absolute; NULL: the working directory */
+        GPtrArray *rules;             /* of PathRule*, in the order given; NULL: none */
 } IsolationSet;
 
 /* As --scratch has it: PATH, or PATH:SIZE in bytes. */
@@ -57,6 +60,9 @@ bool isolation_set_parse(IsolationSet *set, Isolation isolation, const char *tex
 char *isolation_path(Isolation isolation, const char *option, const char *text, GError **error);
 bool isolation_check_path(Isolation isolation, const char *option, const char *path,
                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* What --untrusted means for the others, where nothing else was said. */
+void isolation_set_settle(IsolationSet *set);
 
 bool isolation_is_asked(const IsolationSet *set, Isolation isolation);
 bool isolation_any(const IsolationSet *set);
@@ -77,6 +83,8 @@ unsigned isolation_own_namespaces(const IsolationSet *set);
 typedef struct {
         const char *gate_path;     /* must stay executable inside */
         bool is_unprivileged;      /* the manager makes no namespace but in a user namespace */
+        bool is_system;            /* it is the system manager */
+        bool is_another_user;      /* who it is was asked for */
         const PropertyList *extra; /* what -p says of the same; NULL: nothing */
 } IsolationContext;
 

@@ -42,7 +42,7 @@ static const LimitInfo limits[] = {
         [LIMIT_TIMEOUT] = {
                 .key = "timeout", .unit = LIMIT_UNIT_USEC, .value_name = "TIME",
                 .carrier = LIMIT_ON_UNIT, .encoding = LIMIT_ENCODING_BACKSTOP, .property = "RuntimeMaxUSec",
-                .min = MSEC, .max = USEC_MAX,
+                .min = MSEC, .max = USEC_MAX, .untrusted_value = 300 * SEC,
                 .readback = LIMIT_READBACK_MANAGER, .readback_name = "RuntimeMaxUSec",
                 .help = "end it after this much wall-clock time",
         },
@@ -56,7 +56,7 @@ static const LimitInfo limits[] = {
         [LIMIT_MEMORY] = {
                 .key = "memory", .unit = LIMIT_UNIT_BYTES, .value_name = "SIZE",
                 .carrier = LIMIT_ON_SLICE, .encoding = LIMIT_ENCODING_NUMBER, .property = "MemoryMax",
-                .min = MEMORY_MIN, .max = BYTES_MAX,
+                .min = MEMORY_MIN, .max = BYTES_MAX, .untrusted_value = 512 * MIB,
                 .readback = LIMIT_READBACK_CGROUP, .readback_name = "memory.max",
                 .readback_name_v1 = "memory/memory.limit_in_bytes",
                 .help = "memory of all its processes together",
@@ -86,7 +86,7 @@ static const LimitInfo limits[] = {
         [LIMIT_CPU] = {
                 .key = "cpu", .unit = LIMIT_UNIT_CPU_SHARE, .value_name = "SHARE",
                 .carrier = LIMIT_ON_SLICE, .encoding = LIMIT_ENCODING_NUMBER, .property = "CPUQuotaPerSecUSec",
-                .min = SEC / 100, .max = CPUS_MAX * SEC,
+                .min = SEC / 100, .max = CPUS_MAX * SEC, .untrusted_value = SEC,
                 .readback = LIMIT_READBACK_CGROUP, .readback_name = "cpu.max",
                 .readback_name_v1 = "cpu/cpu.cfs_quota_us",
                 .help = "CPU share of all together: 150% or 1.5 CPUs",
@@ -100,7 +100,7 @@ static const LimitInfo limits[] = {
         [LIMIT_TASKS] = {
                 .key = "tasks", .unit = LIMIT_UNIT_COUNT, .value_name = "COUNT",
                 .carrier = LIMIT_ON_SLICE, .encoding = LIMIT_ENCODING_NUMBER, .property = "TasksMax",
-                .min = 1, .max = TASKS_MAX,
+                .min = 1, .max = TASKS_MAX, .untrusted_value = 128,
                 .readback = LIMIT_READBACK_CGROUP, .readback_name = "pids.max",
                 .readback_name_v1 = "pids/pids.max",
                 .help = "processes and threads at a time",
@@ -306,11 +306,17 @@ bool limit_set_number(LimitSet *set, Limit limit, double number, GError **error)
         return limit_set_parse(set, limit, text, error);
 }
 
-static void set_default(LimitSet *set, Limit limit) {
+static void set_default(LimitSet *set, Limit limit, uint64_t value) {
         if (!set->is_set[limit]) {
                 set->is_set[limit] = true;
-                set->value[limit] = limits[limit].default_value;
+                set->value[limit] = value;
         }
+}
+
+void limit_set_apply_untrusted_defaults(LimitSet *set) {
+        for (int i = 0; i < _LIMIT_MAX; i++)
+                if (limits[i].untrusted_value > 0)
+                        set_default(set, (Limit)i, limits[i].untrusted_value);
 }
 
 void limit_set_apply_defaults(LimitSet *set) {
@@ -319,14 +325,14 @@ void limit_set_apply_defaults(LimitSet *set) {
 
                 if (when == LIMIT_DEFAULT_ALWAYS ||
                     (when == LIMIT_DEFAULT_WITH_MEMORY && limit_set_is_limited(set, LIMIT_MEMORY)))
-                        set_default(set, (Limit)i);
+                        set_default(set, (Limit)i, limits[i].default_value);
         }
 }
 
 void limit_set_apply_capture_default(LimitSet *set) {
         for (int i = 0; i < _LIMIT_MAX; i++)
                 if (limits[i].default_when == LIMIT_DEFAULT_WHEN_CAPTURING)
-                        set_default(set, (Limit)i);
+                        set_default(set, (Limit)i, limits[i].default_value);
 }
 
 bool limit_set_is_limited(const LimitSet *set, Limit limit) {

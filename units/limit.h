@@ -91,6 +91,7 @@ typedef struct {
         bool is_never_lifted; /* "infinity" is max */
         LimitDefault default_when;
         uint64_t default_value;
+        uint64_t untrusted_value; /* what --untrusted brings; 0: nothing */
         LimitReadback readback;
         const char *readback_name;    /* cgroup v2 file, or the manager's property */
         const char *readback_name_v1; /* controller/file: "memory/memory.limit_in_bytes" */
@@ -130,7 +131,8 @@ bool limit_set_number(LimitSet *set, Limit limit, double number,
 
 /* Values that follow from others: memory brings swap 0, core is 0 and grace 5 s unless asked. Idempotent. */
 void limit_set_apply_defaults(LimitSet *set);
-void limit_set_apply_capture_default(LimitSet *set); /* output is 1M unless asked */
+void limit_set_apply_untrusted_defaults(LimitSet *set); /* bounds for all that can be used up */
+void limit_set_apply_capture_default(LimitSet *set);    /* output is 1M unless asked */
 
 bool limit_set_is_limited(const LimitSet *set, Limit limit); /* set, and not infinity */
 uint32_t limit_set_rlimits(const LimitSet *set);             /* bit n: the limits set RLIMIT n */

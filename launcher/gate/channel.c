@@ -38,6 +38,7 @@ static GByteArray *request_encode(const GateOrder *order) {
                 .nice = order->keep_nice ? GATE_NICE_KEPT : caller->nice,
                 .rlimit_mask = order->rlimit_mask,
                 .schedule_parts = order->schedule_parts,
+                .is_scoped = order->is_scoped,
                 .schedule = caller->schedule,
                 .signal_mask = caller->signal_mask,
                 .signal_ignored = caller->signal_ignored,
@@ -75,11 +76,11 @@ static int memfd_of(const GByteArray *bytes) {
         for (size_t done = 0; fd >= 0 && done < bytes->len;) {
                 ssize_t n = write(fd, bytes->data + done, bytes->len - done);
 
-                if (n < 0) {
+                if (n < 0 && errno != EINTR) {
                         (void)close(fd);
                         return -1;
                 }
-                done += (size_t)n;
+                done += (size_t)MAX(n, 0);
         }
         return fd;
 }

@@ -22,7 +22,8 @@ typedef struct {
         int stdio[3];               /* −1: closed */
         bool is_directory_another;  /* than the caller's of that path: so it was asked for */
         bool keep_groups;           /* the manager sets another user: the groups are that user's */
-        bool keep_umask, keep_nice; /* -p asked the manager for others */
+        bool keep_umask, keep_nice; /* the manager sets others */
+        bool is_scoped;             /* its signals shall stay inside */
 } GateOrder;
 
 typedef enum {

@@ -25,6 +25,7 @@
 #include "namespace.h"
 #include "protocol.h"
 #include "schedule.h"
+#include "scope.h"
 
 #define STDIO_COUNT  3
 #define FD_COUNT     (1 + STDIO_COUNT)
@@ -274,36 +275,36 @@ static void read_rlimits(GateRlimit rlimits[GATE_RLIMITS]) {
                         rlimits[i] = (GateRlimit){ .soft = now.rlim_cur, .hard = now.rlim_max };
 }
 
-static bool send_hello(int channel, uint32_t unapplied, const int fds[2]) {
-        GateHello hello = { .type = GATE_HELLO, .unapplied = unapplied };
+static bool send_hello(int channel, GateHello *hello, const int fds[2]) {
         union {
                 struct cmsghdr header;
                 char space[CMSG_SPACE(2 * sizeof(int))];
         } control = { .header = { .cmsg_level = SOL_SOCKET,
                                   .cmsg_type = SCM_RIGHTS,
                                   .cmsg_len = CMSG_LEN(2 * sizeof(int)) } };
-        struct iovec iov = { .iov_base = &hello, .iov_len = sizeof hello };
+        struct iovec iov = { .iov_base = hello, .iov_len = sizeof *hello };
         struct msghdr message = { .msg_iov = &iov,
                                   .msg_iovlen = 1,
                                   .msg_control = &control,
                                   .msg_controllen = sizeof control };
 
-        namespace_read(&hello.world);
-        read_rlimits(hello.rlimits);
+        hello->type = GATE_HELLO;
+        namespace_read(&hello->world);
+        read_rlimits(hello->rlimits);
         memcpy(CMSG_DATA(&control.header), fds, 2 * sizeof(int));
-        return sendmsg(channel, &message, MSG_NOSIGNAL) == (ssize_t)sizeof hello;
+        return sendmsg(channel, &message, MSG_NOSIGNAL) == (ssize_t)sizeof *hello;
 }
 
 /* Says hello with a pidfd of ourselves (it stays the program's after the exec, also across pid namespaces) and moves to a
  * fresh channel that nobody else has a copy of. −1: the launcher cannot be told. */
-static int say_hello(int channel, uint32_t unapplied) {
+static int say_hello(int channel, GateHello *hello) {
         int pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
         int ends[2];
 
         if (pidfd < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
                 return -1;
 
-        bool said = send_hello(channel, unapplied, (const int[]){ pidfd, ends[0] });
+        bool said = send_hello(channel, hello, (const int[]){ pidfd, ends[0] });
 
         (void)close(pidfd);
         (void)close(ends[0]);
@@ -392,12 +393,13 @@ int gate_child_run(int inherited) {
         if (!place_stdio(&program))
                 return fail(channel, GATE_AT_STDIO, errno);
 
-        uint32_t unapplied = apply_caller(program.request);
+        GateHello hello = { .unapplied = apply_caller(program.request) };
 
         if (!enter_directory(&program))
                 return fail(channel, GATE_AT_DIRECTORY, errno);
         apply_signals(program.request);
-        channel = say_hello(channel, unapplied);
+        hello.is_scoped = program.request->is_scoped && scope_close();
+        channel = say_hello(channel, &hello);
         if (channel < 0 || !wait_for_go(channel))
                 return GATE_EXIT_FAILED;
         return fail(channel, GATE_AT_EXEC, exec_program(&program));

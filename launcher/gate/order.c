@@ -37,9 +37,10 @@ GateOrder gate_order_of(const Spec *spec, const Caller *caller) {
                 .schedule_parts = schedule_parts(spec),
                 .stdio = { -1, -1, -1 },
                 .is_directory_another = isolation_hides(&spec->isolation, caller->directory),
-                .keep_groups = spec->user || spec->group ||
+                .keep_groups = spec->user || spec->group || spec->isolation.is_untrusted ||
                                extra_has(spec->extra, "SupplementaryGroups"),
                 .keep_umask = extra_has(spec->extra, "UMask"),
-                .keep_nice = extra_has(spec->extra, "Nice"),
+                .keep_nice = spec->isolation.is_untrusted || extra_has(spec->extra, "Nice"),
+                .is_scoped = spec->isolation.is_untrusted,
         };
 }

@@ -64,6 +64,7 @@ typedef struct {
         uint32_t strings_size;
         uint32_t gid;
         uint32_t group_count; /* supplementary groups; GATE_GROUPS_KEPT: as the manager set them */
+        uint32_t is_scoped;   /* signals shall stay inside */
         uint32_t schedule_parts; /* GATE_UNAPPLIED_…: those of the schedule that are the caller's */
         uint64_t signal_mask;
         uint64_t signal_ignored; /* bit n−1: signal n */
@@ -99,6 +100,7 @@ typedef struct {
 typedef struct {
         uint32_t type; /* GATE_HELLO */
         uint32_t unapplied;
+        uint32_t is_scoped;               /* signals do stay inside */
         GateRlimit rlimits[GATE_RLIMITS]; /* as the program will have them */
         GateWorld world;
 } GateHello;

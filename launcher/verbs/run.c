@@ -28,6 +28,7 @@
 #include "verbs.h"
 
 #define STATUS_FAILURE 125
+#define NOBODY         "nobody"
 
 extern char **environ;
 
@@ -335,9 +336,16 @@ static void on_unguarded(void *userdata) {
                 print("guard lost: %s", launch_facts(run->launch)->guard_message);
 }
 
-/* The system manager would run it as root, whoever asks. */
-static void stay_the_caller(Run *run) {
-        if (run->door->kind != MANAGER_SYSTEM || geteuid() == 0 || run->spec->user)
+/* The system manager would run it as root, whoever asks; what is not trusted runs as nobody where we can have that, and
+ * the system manager has better (units/untrusted). */
+static void choose_user(Run *run) {
+        bool is_system = run->door->kind == MANAGER_SYSTEM;
+
+        if (run->spec->user)
+                return;
+        if (run->spec->isolation.is_untrusted && !door_is_unprivileged(run->door) && !is_system)
+                run->spec->user = g_strdup(NOBODY);
+        if (!is_system || geteuid() == 0 || run->spec->isolation.is_untrusted)
                 return;
         run->spec->user = g_strdup_printf("%u", (unsigned)geteuid());
         if (!run->spec->group)
@@ -372,7 +380,7 @@ static bool launch(Run *run, GError **error) {
                             "cannot set up the event loop");
                 return false;
         }
-        stay_the_caller(run);
+        choose_user(run);
         settings.event = run->event;
         settings.door = run->door;
         run->launch = launch_new(&settings, error);

@@ -8,6 +8,7 @@
 #include "units/error.h"
 #include "units/extra.h"
 #include "units/isolation.h"
+#include "units/untrusted.h"
 
 #define GATE "/usr/libexec/cordon-gate"
 
@@ -96,6 +97,59 @@ static const struct {
 };
 /* clang-format on */
 
+#define STRICT_ALLOW "RestrictAddressFamilies=(true, ['AF_UNIX'])\n"
+
+/* What --untrusted means: in its own words, and of the others. */
+static const struct {
+        const char *const *words;
+        bool is_system, is_another_user;
+        const char *has, *has_not;
+} untrusted[] = {
+        { WORDS("untrusted", ""), false, false, "NoNewPrivileges=yes\n", "DynamicUser" },
+        { WORDS("untrusted", ""), false, false, "CapabilityBoundingSet=0\n", "ProtectClock" },
+        { WORDS("untrusted", ""), false, false, STRICT_ALLOW, "AF_INET" },
+        { WORDS("untrusted", ""), false, false, "TemporaryFileSystem=[('/', 'ro')",
+          "ReadWritePaths" },
+        { WORDS("untrusted", ""), false, false, "PrivateNetwork=yes\n", "ptrace" },
+        { WORDS("untrusted", ""), true, false, "DynamicUser=yes\n", "io_uring" },
+        { WORDS("untrusted", ""), true, false, "IPAddressDeny=", "@privileged" },
+        { WORDS("untrusted", "", "workspace", "/w"), true, false,
+          "ReadWritePaths=['-/dev/shm', '/w']\n", "@mount" },
+        { WORDS("untrusted", "", "rw", "/r", "scratch", "/s"), true, false,
+          "ReadWritePaths=['-/dev/shm', '/r', '/s']\n", "@debug" },
+        { WORDS("untrusted", ""), true, true, "ProtectSystem=strict\n", "DynamicUser" },
+        { WORDS("untrusted", "", "net", "host"), true, false, "'AF_INET6'", "PrivateNetwork" },
+        { WORDS("untrusted", "", "net", "host"), true, false, "'AF_NETLINK'", "IPAddressDeny" },
+        { WORDS("untrusted", "", "fs", "host"), false, false,
+          "TemporaryFileSystem=[('/run', 'ro')]\n", "MountAPIVFS" },
+        { WORDS("untrusted", "", "fs", "host"), false, false, "PrivateTmp=yes\n", "'/usr'" },
+};
+
+static void test_untrusted(void) {
+        for (size_t i = 0; i < G_N_ELEMENTS(untrusted); i++) {
+                g_autoptr(PropertyList) unit = property_list_new();
+                IsolationSet set = { 0 };
+                IsolationContext context = { .gate_path = GATE,
+                                             .is_system = untrusted[i].is_system,
+                                             .is_another_user = untrusted[i].is_another_user };
+                g_autofree char *text = NULL;
+
+                ok(set_from(untrusted[i].words, &set, NULL), "--untrusted %zu", i);
+                isolation_set_settle(&set);
+                isolation_compose(&set, &context, unit);
+                text = property_list_to_text(unit);
+                ok(strstr(text, untrusted[i].has), "--untrusted %zu has %s", i, untrusted[i].has);
+                ok(!strstr(text, untrusted[i].has_not), "--untrusted %zu has no %s", i,
+                   untrusted[i].has_not);
+                isolation_set_clear(&set);
+        }
+        for (int i = 0; i < _RESIDUAL_MAX; i++)
+                ok(untrusted_residual_info((UntrustedResidual)i)->word &&
+                           untrusted_residual_info((UntrustedResidual)i)->meaning,
+                   "residual %d has words", i);
+        ok(g_environ_getenv((char **)untrusted_environment(), "PATH"), "it finds programs");
+}
+
 static void test_table(void) {
         for (int i = 0; i < _ISOLATION_MAX; i++) {
                 const IsolationInfo *info = isolation_info((Isolation)i);
@@ -105,6 +159,8 @@ static void test_table(void) {
                 for (size_t j = 0; j < G_N_ELEMENTS(composed); j++)
                         for (const char *const *word = composed[j].words; *word; word += 2)
                                 is_seen = is_seen || g_str_equal(*word, info->key);
+                for (size_t j = 0; j < G_N_ELEMENTS(untrusted); j++)
+                        is_seen = is_seen || g_str_equal(untrusted[j].words[0], info->key);
                 ok(is_seen, "%s has its line here", info->key);
         }
 }
@@ -192,6 +248,7 @@ static void test_hidden(void) {
 static void test_extra(void) {
         static const struct {
                 const char *extra, *message;
+                bool is_untrusted;
         } rows[] = {
                 { "PrivateTmp=no",
                   "-p: \"PrivateTmp\" is what --private-tmp sets already: give one of them" },
@@ -201,13 +258,22 @@ static void test_extra(void) {
                   "-p: \"PrivateNetwork\" is what --net none sets already: give one of them" },
                 { "TemporaryFileSystem=/x", NULL },
                 { "PrivateUsers=no", NULL },
-                { "NoNewPrivileges=yes", NULL },
+                { "NoNewPrivileges=yes", NULL, false },
+                { "SystemCallFilter=mount",
+                  "-p: \"SystemCallFilter\" is what --untrusted sets already: give one of them",
+                  true },
+                { "NoNewPrivileges=no",
+                  "-p: \"NoNewPrivileges\" is what --untrusted sets already: give one of them",
+                  true },
+                { "BindPaths=/x", NULL, true },
         };
 
         for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
                 g_autoptr(PropertyList) extra = property_list_new();
                 g_autoptr(GError) error = NULL;
-                IsolationSet set = { .has_private_tmp = true, .has_no_network = true };
+                IsolationSet set = { .is_untrusted = rows[i].is_untrusted,
+                                     .has_private_tmp = true,
+                                     .has_no_network = true };
 
                 ok(extra_parse(rows[i].extra, extra, NULL), "-p %s", rows[i].extra);
                 ok(isolation_check_extra(&set, extra, &error) == !rows[i].message,
@@ -238,5 +304,6 @@ int main(void) {
         test_hidden();
         test_extra();
         test_users();
+        test_untrusted();
         done_testing();
 }

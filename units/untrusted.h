@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* --untrusted: a program that wants out. What it has beside files and a network of its own (units/isolation): no
+ * identity that owns anything, no privilege, few system calls, bounds on everything (units/limit). */
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "property.h"
+
+typedef struct {
+        bool is_system;       /* the system manager: more can be had */
+        bool has_network;     /* it was asked for */
+        bool is_another_user; /* who it is was asked for */
+} UntrustedContext;
+
+/* What cannot be closed everywhere. */
+typedef enum {
+        RESIDUAL_SIGNALS, /* to other processes of the user that it is */
+        _RESIDUAL_MAX,
+} UntrustedResidual;
+
+typedef struct {
+        const char *word; /* of the record */
+        const char *meaning;
+} UntrustedResidualInfo;
+
+const UntrustedResidualInfo *untrusted_residual_info(UntrustedResidual residual);
+
+/* Puts the properties onto the unit. */
+void untrusted_compose(const UntrustedContext *context, PropertyList *unit);
+
+/* Is the property, by its name on the bus, one that --untrusted settles? -p may not say otherwise then. */
+bool untrusted_owns(const char *name);
+
+/* Its environment, but for what -E gives: "NAME=value", NULL-terminated. */
+char *const *untrusted_environment(void);
