@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "error.h"
+#include "manager.h"
 
 /* A D-Bus address wants everything but these as %XX. */
 static char *escape_address(const char *path) {
@@ -87,4 +88,14 @@ bool connect_settle(sd_bus *bus, GError **error) {
                 g_set_error(error, DBUS_ERROR, DBUS_ERROR_NO_ANSWER,
                             "the manager does not answer: %s", g_strerror(-r));
         return r >= 0;
+}
+
+unsigned connect_manager_version(sd_bus *bus) {
+        char *version = NULL;
+        int r = sd_bus_get_property_string(bus, MANAGER_DESTINATION, MANAGER_PATH,
+                                           MANAGER_INTERFACE, "Version", NULL, &version);
+        unsigned number = r < 0 ? 0 : (unsigned)g_ascii_strtoull(version, NULL, 10);
+
+        free(version);
+        return number;
 }

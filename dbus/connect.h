@@ -17,3 +17,6 @@ bool connect_system_bus(sd_bus **ret_bus, GError **error) G_GNUC_WARN_UNUSED_RES
 /* Waits, with the deadline of a call, until the other side has said who it is: sending a descriptor before would wait for it
  * without one. */
 bool connect_settle(sd_bus *bus, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The manager's, as a number: 252. 0: it does not say. Waits for it, as long as a call may. */
+unsigned connect_manager_version(sd_bus *bus);

@@ -23,6 +23,7 @@ void check_prepare(const CheckSource *source, ComposeContext *context) {
         context->is_unprivileged = door_is_unprivileged(source->door);
         context->is_system = source->door->kind == MANAGER_SYSTEM;
         context->nice = source->caller->nice;
+        context->systemd_major = source->door->systemd_major;
         context->without_isolation = is_best_effort && context->is_unprivileged &&
                                      isolation_any(&source->spec->isolation) &&
                                      !user_namespace_can_be_had();

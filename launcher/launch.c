@@ -15,6 +15,7 @@
 #include "launch.h"
 
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -28,6 +29,7 @@
 #include "launcher/kernel/cgroup.h"
 #include "launcher/kernel/error.h"
 #include "obstacle.h"
+#include "program.h"
 #include "units/compose.h"
 #include "units/extra.h"
 #include "units/name.h"
@@ -56,17 +58,17 @@ struct Launch {
         Readback readback;
         CheckSource check;
 
-        GateChannel *gate;
-        bool gate_said_hello, gate_ended;
+        Program *program;
+        bool is_guard_awaited;
         UnitWatch *watch;
         GuardLink *guard;
         Enforcer *enforcer; /* from "go" on */
         Obstacle *obstacle;
         Cgroup *cgroup;
         CaptureSet captures;
-        bool is_dead; /* the main process */
+        unsigned signals; /* to us */
 
-        sd_event_source *gate_io, *death_io, *over;
+        sd_event_source *over;
         sd_event_source *patience; /* of the phase: starting, the manager's last word, clearing */
         Comeback *comeback;        /* while the manager is away */
 };
@@ -94,8 +96,8 @@ static int on_over(sd_event_source *source, void *userdata) {
 
 static void disarm_all(Launch *launch) {
         deadline_disarm(&launch->patience);
-        launch->death_io = sd_event_source_disable_unref(launch->death_io);
-        launch->gate_io = sd_event_source_disable_unref(launch->gate_io);
+        if (launch->program)
+                program_hush(launch->program);
 }
 
 /* is_clean: nothing of the run is left at the manager. Else the guard is left to end it. */
@@ -134,7 +136,7 @@ static void clear_away(Launch *launch) {
 static void end_unstarted(Launch *launch) {
         launch->phase = PHASE_ENDING;
         disarm_all(launch);
-        gate_channel_hang_up(launch->gate);
+        gate_channel_hang_up(program_gate(launch->program));
         deadline_arm(launch->settings.event, &launch->patience, CLEAR_PATIENCE_USEC, on_patience,
                      launch);
         unit_watch_kill(launch->watch, SIGKILL);
@@ -177,60 +179,45 @@ static void on_output_full(void *userdata) {
 }
 
 void launch_cancel(Launch *launch, int signal) {
-        bool is_first = launch->facts.act_usec[ACT_CANCEL] == 0;
-
-        if (launch->phase == PHASE_STARTING && is_first) {
+        launch->signals++;
+        if (launch->phase == PHASE_STARTING && launch->signals == 1) {
                 facts_set_cancelled(&launch->facts, signal, now_usec());
                 decide(launch);
         } else if (launch->phase != PHASE_RUNNING) {
                 be_over(launch, false); /* who insists does not wait: the guard has the rest */
         } else if (enforcer_act(launch->enforcer, ACT_CANCEL)) {
                 launch->facts.cancel_signal = signal;
+        } else if (launch->signals > (program_is_dead(launch->program) ? 1 : 2)) {
+                be_lost(launch, "its caller did not wait until the manager had said how it ended");
         } else {
                 enforcer_kill(launch->enforcer);
         }
 }
 
-static void gate_failed(Launch *launch) {
-        if (launch->phase == PHASE_RUNNING)
-                launch->facts.stage = STAGE_NOT_EXECUTED;
-        launch->facts.exec_errno = gate_channel_failure(launch->gate)->error_number;
+/* What is known of the program without the manager. */
+static void note_program(Launch *launch) {
+        const GateFailure *failure = gate_channel_failure(program_gate(launch->program));
+        bool is_running = launch->phase == PHASE_RUNNING;
+
+        if (failure->type == GATE_FAILURE) {
+                launch->facts.exec_errno = failure->error_number;
+                if (is_running)
+                        launch->facts.stage = STAGE_NOT_EXECUTED;
+        }
+        if (!is_running || program_death_usec(launch->program) == 0 || launch->facts.ended_usec > 0)
+                return;
+        enforcer_note_death(launch->enforcer);
+        launch->facts.ended_usec = program_death_usec(launch->program);
+        launch->facts.ended_realtime_usec = program_death_realtime_usec(launch->program);
 }
 
-/* Everything that the gate has said by now. */
-static void hear_gate(Launch *launch) {
-        while (!launch->gate_ended)
-                switch (gate_channel_read(launch->gate)) {
-                case GATE_NEWS_NONE:
-                        return;
-                case GATE_NEWS_HELLO:
-                        launch->gate_said_hello = true;
-                        deadline_arm(launch->settings.event, &launch->patience, HELLO_PATIENCE_USEC,
-                                     on_patience, launch);
-                        (void)sd_event_source_set_io_fd(launch->gate_io,
-                                                        gate_channel_fd(launch->gate));
-                        break;
-                case GATE_NEWS_FAILURE:
-                        gate_failed(launch);
-                        break;
-                case GATE_NEWS_END:
-                        launch->gate_ended = true;
-                        launch->gate_io = sd_event_source_disable_unref(launch->gate_io);
-                        break;
-                }
-}
-
-static int on_death(sd_event_source *source, int fd, uint32_t events, void *userdata) {
+static void on_program(void *userdata) {
         Launch *launch = userdata;
 
-        launch->death_io = sd_event_source_disable_unref(launch->death_io);
-        launch->is_dead = true;
-        enforcer_note_death(launch->enforcer);
-        hear_gate(launch); /* its last word may be waiting behind the news of its death */
-        launch->facts.ended_usec = now_usec();
-        launch->facts.ended_realtime_usec = (uint64_t)g_get_real_time();
+        if (launch->phase == PHASE_OVER)
+                return;
+        note_program(launch);
         decide(launch);
-        return 0;
 }
 
 static void go(Launch *launch) {
@@ -242,7 +229,6 @@ static void go(Launch *launch) {
                 .readback = &launch->readback,
                 .facts = &launch->facts,
         };
-        int r;
 
         if (!check_gate(&launch->check, &launch->cgroup, &launch->readback, &error)) {
                 refuse_error(launch, error);
@@ -257,10 +243,7 @@ static void go(Launch *launch) {
         enforcer.cgroup = launch->cgroup;
         launch->enforcer = enforcer_new(&enforcer);
         capture_set_drop_write_ends(&launch->captures); /* the gate has its own */
-        gate_channel_go(launch->gate);
-        r = sd_event_add_io(launch->settings.event, &launch->death_io,
-                            gate_channel_pidfd(launch->gate), EPOLLIN, on_death, launch);
-        g_assert(r >= 0);
+        program_go(launch->program);
 }
 
 static void on_obstacle(bool is_gone, void *userdata) {
@@ -289,7 +272,7 @@ static void refuse_start(Launch *launch) {
 static void refuse_gate(Launch *launch) {
         g_autoptr(GError) error = NULL;
 
-        if (gate_channel_failure(launch->gate)->type == GATE_FAILURE)
+        if (gate_channel_failure(program_gate(launch->program))->type == GATE_FAILURE)
                 check_explain_failure(&launch->check, &error);
         else
                 check_explain_end(&launch->check, unit_watch_state(launch->watch), &error);
@@ -306,6 +289,12 @@ static void decide_cancelled(Launch *launch) {
                 be_over(launch, unit_state_is_refused(state));
 }
 
+static void await_guard(Launch *launch) {
+        launch->is_guard_awaited = true;
+        deadline_arm(launch->settings.event, &launch->patience, HELLO_PATIENCE_USEC, on_patience,
+                     launch);
+}
+
 /* Not only when the guard watches: one in other namespaces may never get to understand us. */
 static void decide_ready(Launch *launch) {
         g_autoptr(GError) error = NULL;
@@ -314,6 +303,8 @@ static void decide_ready(Launch *launch) {
                 refuse_error(launch, error);
         else if (guard_link_is_watched(launch->guard))
                 go(launch);
+        else if (!launch->is_guard_awaited)
+                await_guard(launch);
 }
 
 static void decide_starting(Launch *launch) {
@@ -325,25 +316,40 @@ static void decide_starting(Launch *launch) {
                 refuse_error(launch, guard_link_error(launch->guard));
         else if (state->start_error)
                 refuse_start(launch);
-        else if (state->is_disconnected && !(launch->gate_ended && state->is_accepted))
+        else if (state->is_disconnected &&
+                 !(program_gate_ended(launch->program) && state->is_accepted))
                 refuse(launch, "manager-unreachable",
                        "the manager closed the connection while it started the unit");
         else if (!state->is_accepted)
                 return; /* also when the gate's end is closed: that is how a manager refuses it */
-        else if (gate_channel_failure(launch->gate)->type == GATE_FAILURE || state->is_removed ||
-                 unit_state_start_failed(state) ||
-                 (launch->gate_ended && /* and the manager has said why, or never will */
+        else if (gate_channel_failure(program_gate(launch->program))->type == GATE_FAILURE ||
+                 state->is_removed || unit_state_start_failed(state) ||
+                 (program_gate_ended(
+                          launch->program) && /* and the manager has said why, or never will */
                   (unit_snapshot_has_ended(&state->snapshot) || state->is_disconnected)))
                 refuse_gate(launch);
-        else if (launch->gate_said_hello && !launch->gate_ended)
+        else if (program_said_hello(launch->program) && !program_gate_ended(launch->program))
                 decide_ready(launch);
+}
+
+static void take_end(Launch *launch, int status) {
+        Facts *facts = &launch->facts;
+
+        facts->exec_main_code = WIFEXITED(status)   ? CLD_EXITED
+                                : WCOREDUMP(status) ? CLD_DUMPED
+                                                    : CLD_KILLED;
+        facts->exec_main_status = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
 }
 
 static void take_word(Launch *launch) {
         const UnitSnapshot *snapshot = &unit_watch_state(launch->watch)->snapshot;
 
+        const GateEnd *end = gate_channel_end(program_gate(launch->program));
+
         launch->facts.exec_main_code = snapshot->exec_main_code;
         launch->facts.exec_main_status = snapshot->exec_main_status;
+        if (end) /* the manager's main process is another */
+                take_end(launch, end->status);
         text_replace(&launch->facts.unit_result, snapshot->result);
         launch->facts.is_stopped = unit_snapshot_was_stopped(snapshot);
 }
@@ -352,8 +358,11 @@ static void see_to_stragglers(Launch *launch) {
         if (launch->facts.outlived != FACTS_UNKNOWN)
                 return;
         launch->facts.outlived = cgroup_count_processes(launch->cgroup);
+        if (gate_channel_init_fd(program_gate(launch->program)) >= 0 && launch->facts.outlived > 0)
+                launch->facts.outlived--; /* the gate itself */
         if (launch->facts.outlived > 0)
                 enforcer_kill(launch->enforcer);
+        gate_channel_dismiss(program_gate(launch->program));
         deadline_arm(launch->settings.event, &launch->patience, WORD_PATIENCE_USEC, on_patience,
                      launch);
 }
@@ -386,15 +395,15 @@ static void await_manager(Launch *launch) {
 static void decide_running(Launch *launch) {
         const UnitState *state = unit_watch_state(launch->watch);
 
-        if (launch->gate_ended && launch->facts.stage == STAGE_EXECUTED &&
+        if (program_gate_ended(launch->program) && launch->facts.stage == STAGE_EXECUTED &&
             launch->settings.on_started)
                 launch->settings.on_started(launch->settings.userdata);
 
         if (unit_snapshot_is_stopping(&state->snapshot))
                 enforcer_read_facts(launch->enforcer); /* its slice may go with it */
-        if (launch->is_dead)
+        if (program_is_dead(launch->program))
                 see_to_stragglers(launch);
-        if (launch->is_dead && unit_snapshot_has_ended(&state->snapshot)) {
+        if (program_is_dead(launch->program) && unit_snapshot_has_ended(&state->snapshot)) {
                 take_word(launch);
                 clear_away(launch);
         } else if (state->is_removed && !state->is_refreshing) {
@@ -423,7 +432,7 @@ static void decide_clearing(Launch *launch) {
 static int on_patience(sd_event_source *source, uint64_t usec, void *userdata) {
         Launch *launch = userdata;
 
-        if (launch->phase == PHASE_STARTING && launch->gate_ended)
+        if (launch->phase == PHASE_STARTING && program_gate_ended(launch->program))
                 refuse_gate(launch);
         else if (launch->phase == PHASE_STARTING)
                 refuse(launch, "manager-unreachable", "the manager did not start the unit in time");
@@ -467,29 +476,20 @@ static void on_guard(void *userdata) {
         decide(launch);
 }
 
-static int on_gate(sd_event_source *source, int fd, uint32_t events, void *userdata) {
-        Launch *launch = userdata;
-
-        hear_gate(launch);
-        decide(launch);
-        return 0;
-}
-
-static bool open_gate(Launch *launch, GError **error) {
+static Program *make_program(Launch *launch, GError **error) {
         GateOrder order = gate_order_of(launch->settings.spec, launch->settings.caller);
 
         for (int i = 0; i < CAPTURE_STREAMS; i++)
                 order.stdio[i] = launch->captures.streams[i]
                                          ? capture_write_end(launch->captures.streams[i])
                                          : launch->settings.stdio[i];
-        launch->check.gate = launch->gate = gate_channel_new(&order, error);
-        return launch->gate != NULL;
+        return program_new(launch->settings.event, &order, on_program, launch, error);
 }
 
 static void start(Launch *launch) {
         ComposeContext context = {
                 .owner = launch->owner,
-                .gate_fd = gate_channel_child_end(launch->gate),
+                .gate_fd = gate_channel_child_end(program_gate(launch->program)),
         };
         g_autoptr(PropertyList) slice = NULL;
         g_autoptr(PropertyList) unit = NULL;
@@ -497,29 +497,25 @@ static void start(Launch *launch) {
         check_prepare(&launch->check, &context);
         compose(launch->settings.spec, &context, &slice, &unit);
         unit_watch_start(launch->watch, unit, slice);
-        gate_channel_drop_child_end(launch->gate); /* the message has a copy */
+        gate_channel_drop_child_end(program_gate(launch->program)); /* the message has a copy */
 }
 
 static void drop_attempt(Launch *launch) {
-        launch->gate_io = sd_event_source_disable_unref(launch->gate_io);
-        g_clear_pointer(&launch->gate, gate_channel_free);
+        g_clear_pointer(&launch->program, program_free);
         g_clear_pointer(&launch->watch, unit_watch_free);
-        launch->gate_ended = launch->gate_said_hello = false;
 }
 
 /* One attempt at a start: gate, watch, units. */
 static bool begin(Launch *launch, GError **error) {
         const LaunchSettings *settings = &launch->settings;
-        int r;
 
         drop_attempt(launch);
         launch->watch = unit_watch_new(settings->door->bus, launch->unit, launch->slice, decide,
                                        launch);
-        if (!open_gate(launch, error))
+        launch->program = make_program(launch, error);
+        if (!launch->program)
                 return false;
-        r = sd_event_add_io(settings->event, &launch->gate_io, gate_channel_fd(launch->gate),
-                            EPOLLIN, on_gate, launch);
-        g_assert(r >= 0);
+        launch->check.gate = program_gate(launch->program);
         start(launch);
         return true;
 }
@@ -567,7 +563,7 @@ void launch_free(Launch *launch) {
         comeback_free(launch->comeback);
         guard_link_free(launch->guard);
         unit_watch_free(launch->watch);
-        gate_channel_free(launch->gate);
+        program_free(launch->program);
         cgroup_free(launch->cgroup);
         capture_set_clear(&launch->captures);
         facts_clear(&launch->facts);
@@ -595,5 +591,5 @@ const UnitState *launch_unit_state(const Launch *launch) {
 }
 
 uint32_t launch_unapplied(const Launch *launch) {
-        return launch->gate ? gate_channel_hello(launch->gate)->unapplied : 0;
+        return launch->program ? gate_channel_hello(program_gate(launch->program))->unapplied : 0;
 }

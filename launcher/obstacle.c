@@ -9,10 +9,11 @@
 #include "launcher/guard/leftover.h"
 #include "units/name.h"
 
-#define TRIES 5
-#define PAUSE_USEC \
-        (20 *      \
-         1000) /* the manager looks again when its directory's time has changed: a tick is enough */
+/* A manager that was reloaded while cordon.slice was there remembers its file when it is gone, until it is reloaded
+ * again, and finds no such slice then. Whoever starts a guard makes the slice anew: until it is there. */
+#define TRIES          10
+#define PAUSE_USEC     (20 * 1000)
+#define PAUSE_MAX_USEC (1000 * 1000)
 
 struct Obstacle {
         sd_event *event;
@@ -65,10 +66,13 @@ static int on_pause_over(sd_event_source *source, uint64_t usec, void *userdata)
 static bool wait_a_moment(Obstacle *obstacle) {
         if (obstacle->pause)
                 return true;
+
+        uint64_t pause_usec = MIN((uint64_t)PAUSE_USEC << obstacle->tries, PAUSE_MAX_USEC);
+
         if (obstacle->tries == TRIES)
                 return false;
         obstacle->tries++;
-        deadline_arm(obstacle->event, &obstacle->pause, PAUSE_USEC, on_pause_over, obstacle);
+        deadline_arm(obstacle->event, &obstacle->pause, pause_usec, on_pause_over, obstacle);
         return true;
 }
 

@@ -245,6 +245,7 @@ static PropertyList *compose_unit(const Spec *spec, const ComposeContext *contex
                                                        .is_unprivileged = context->is_unprivileged,
                                                        .is_system = context->is_system,
                                                        .is_another_user = spec->user,
+                                                       .systemd_major = context->systemd_major,
                                                        .extra = spec->extra },
                                   unit);
 

@@ -406,7 +406,8 @@ static void compose_untrusted(const IsolationSet *set, const IsolationContext *c
                               PropertyList *unit) {
         untrusted_compose(&(UntrustedContext){ .is_system = context->is_system,
                                                .has_network = !set->has_no_network,
-                                               .is_another_user = context->is_another_user },
+                                               .is_another_user = context->is_another_user,
+                                               .systemd_major = context->systemd_major },
                           unit);
         if (context->is_system)
                 add_writable(unit, set);

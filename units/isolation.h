@@ -85,6 +85,7 @@ typedef struct {
         bool is_unprivileged;      /* the manager makes no namespace but in a user namespace */
         bool is_system;            /* it is the system manager */
         bool is_another_user;      /* who it is was asked for */
+        unsigned systemd_major;    /* 0: unknown */
         const PropertyList *extra; /* what -p says of the same; NULL: nothing */
 } IsolationContext;
 

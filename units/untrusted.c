@@ -41,6 +41,7 @@ typedef struct {
         Where where;
         Network network;
         const char *against;
+        unsigned since; /* this systemd; 0: all */
 } Row;
 
 /* clang-format off */
@@ -63,6 +64,7 @@ static const Row table[] = {
         { "ProtectHostname=yes",            ON_ALL,    ALWAYS,  "renaming the machine" },
         { "ProtectControlGroups=yes",       ON_ALL,    ALWAYS,  "its own limits, and other groups" },
         { "PrivateDevices=yes",             ON_ALL,    ALWAYS,  "devices" },
+        { "PrivatePIDs=yes",                ON_ALL,    ALWAYS,  "seeing other processes, and signals to them", 257 },
         { "ProtectClock=yes",               ON_SYSTEM, ALWAYS,  "setting the clock" },
         { "ProtectKernelLogs=yes",          ON_SYSTEM, ALWAYS,  "reading the kernel's log" },
         { "ProtectKernelModules=yes",       ON_SYSTEM, ALWAYS,  "what could be loaded into the kernel" },
@@ -87,6 +89,7 @@ const UntrustedResidualInfo *untrusted_residual_info(UntrustedResidual residual)
 
 static bool is_for(const Row *row, const UntrustedContext *context) {
         return (row->where == ON_ALL || context->is_system) &&
+               context->systemd_major >= row->since &&
                (row->network == ALWAYS || context->has_network == (row->network == ONLINE));
 }
 

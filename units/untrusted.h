@@ -10,9 +10,10 @@
 #include "property.h"
 
 typedef struct {
-        bool is_system;       /* the system manager: more can be had */
-        bool has_network;     /* it was asked for */
-        bool is_another_user; /* who it is was asked for */
+        bool is_system;         /* the system manager: more can be had */
+        bool has_network;       /* it was asked for */
+        bool is_another_user;   /* who it is was asked for */
+        unsigned systemd_major; /* 0: unknown, so what the oldest knows */
 } UntrustedContext;
 
 /* What cannot be closed everywhere. */

@@ -18,6 +18,8 @@
 
 struct GateChannel {
         int fd, child_fd, pidfd;
+        int init_fd; /* of a gate that stays as process 1; −1 */
+        GateEnd end;
         GateHello hello;
         GateFailure failure;
 };
@@ -130,7 +132,7 @@ GateChannel *gate_channel_new(const GateOrder *order, GError **error) {
         g_autoptr(GateChannel) channel = g_new0(GateChannel, 1);
         int ends[2];
 
-        channel->fd = channel->child_fd = channel->pidfd = -1;
+        channel->fd = channel->child_fd = channel->pidfd = channel->init_fd = -1;
         if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) {
                 channel->fd = ends[0];
                 channel->child_fd = ends[1];
@@ -166,18 +168,20 @@ void gate_channel_drop_child_end(GateChannel *channel) {
         channel->child_fd = -1;
 }
 
-/* The pidfd, and the channel that all else goes over. */
+/* The pidfd, the channel that all else goes over, and that of an init. */
 static bool take_fds(GateChannel *channel, const struct msghdr *message) {
         const struct cmsghdr *c = CMSG_FIRSTHDR(message);
-        int fds[2];
+        int fds[GATE_HELLO_FDS] = { -1, -1, -1 };
+        size_t size = c ? c->cmsg_len - CMSG_LEN(0) : 0;
 
-        if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS ||
-            c->cmsg_len != CMSG_LEN(sizeof fds))
+        if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS || size > sizeof fds ||
+            size < 2 * sizeof(int))
                 return false;
-        memcpy(fds, CMSG_DATA(c), sizeof fds);
+        memcpy(fds, CMSG_DATA(c), size);
         (void)close(channel->fd);
         channel->pidfd = fds[0];
         channel->fd = fds[1];
+        channel->init_fd = fds[2];
         return true;
 }
 
@@ -189,7 +193,7 @@ GateNews gate_channel_read(GateChannel *channel) {
         } news = { 0 };
         union {
                 struct cmsghdr header;
-                char space[CMSG_SPACE(2 * sizeof(int))];
+                char space[CMSG_SPACE(GATE_HELLO_FDS * sizeof(int))];
         } control = { 0 };
         struct iovec iov = { .iov_base = &news, .iov_len = sizeof news };
         struct msghdr message = { .msg_iov = &iov,
@@ -228,6 +232,31 @@ int gate_channel_pidfd(const GateChannel *channel) {
         return channel->pidfd;
 }
 
+int gate_channel_init_fd(const GateChannel *channel) {
+        return channel->init_fd;
+}
+
+bool gate_channel_read_end(GateChannel *channel) {
+        GateEnd end = { 0 };
+        ssize_t n = recv(channel->init_fd, &end, sizeof end, MSG_DONTWAIT);
+
+        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+                return false;
+        if (n == sizeof end && end.type == GATE_END)
+                channel->end = end;
+        return true;
+}
+
+const GateEnd *gate_channel_end(const GateChannel *channel) {
+        return channel->end.type == GATE_END ? &channel->end : NULL;
+}
+
+void gate_channel_dismiss(GateChannel *channel) {
+        if (channel->init_fd >= 0)
+                (void)close(channel->init_fd);
+        channel->init_fd = -1;
+}
+
 void gate_channel_take_back(GateChannel *channel, uint32_t unapplied) {
         channel->hello.unapplied &= ~unapplied;
 }
@@ -237,6 +266,7 @@ void gate_channel_hang_up(GateChannel *channel) {
         if (channel->fd >= 0)
                 (void)close(channel->fd);
         channel->fd = -1;
+        gate_channel_dismiss(channel);
 }
 
 void gate_channel_go(GateChannel *channel) {

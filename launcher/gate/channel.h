@@ -55,6 +55,13 @@ const GateFailure *gate_channel_failure(const GateChannel *channel);
 const GateWorld *gate_channel_world(const GateChannel *channel);
 int gate_channel_pidfd(const GateChannel *channel); /* of the program; −1 before hello; stays ours */
 
+/* Of a gate that stays as process 1 of a pid namespace; −1: there is none, or it is dismissed. Readable when the program
+ * has ended. Reading: false: nothing yet; true: it has said how the program ended, or is gone itself. */
+int gate_channel_init_fd(const GateChannel *channel);
+bool gate_channel_read_end(GateChannel *channel);
+const GateEnd *gate_channel_end(const GateChannel *channel); /* NULL: it has not said */
+void gate_channel_dismiss(GateChannel *channel);             /* it ends, and all in there */
+
 /* It could not see that this is as the caller has it: GATE_UNAPPLIED_… */
 void gate_channel_take_back(GateChannel *channel, uint32_t unapplied);
 

@@ -22,6 +22,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "init.h"
 #include "namespace.h"
 #include "protocol.h"
 #include "schedule.h"
@@ -275,37 +276,40 @@ static void read_rlimits(GateRlimit rlimits[GATE_RLIMITS]) {
                         rlimits[i] = (GateRlimit){ .soft = now.rlim_cur, .hard = now.rlim_max };
 }
 
-static bool send_hello(int channel, GateHello *hello, const int fds[2]) {
+static bool send_hello(int channel, GateHello *hello, const int *fds, size_t count) {
         union {
                 struct cmsghdr header;
-                char space[CMSG_SPACE(2 * sizeof(int))];
+                char space[CMSG_SPACE(GATE_HELLO_FDS * sizeof(int))];
         } control = { .header = { .cmsg_level = SOL_SOCKET,
                                   .cmsg_type = SCM_RIGHTS,
-                                  .cmsg_len = CMSG_LEN(2 * sizeof(int)) } };
+                                  .cmsg_len = CMSG_LEN(count * sizeof(int)) } };
         struct iovec iov = { .iov_base = hello, .iov_len = sizeof *hello };
         struct msghdr message = { .msg_iov = &iov,
                                   .msg_iovlen = 1,
                                   .msg_control = &control,
-                                  .msg_controllen = sizeof control };
+                                  .msg_controllen = CMSG_SPACE(count * sizeof(int)) };
 
         hello->type = GATE_HELLO;
         namespace_read(&hello->world);
         read_rlimits(hello->rlimits);
-        memcpy(CMSG_DATA(&control.header), fds, 2 * sizeof(int));
+        memcpy(CMSG_DATA(&control.header), fds, count * sizeof(int));
         return sendmsg(channel, &message, MSG_NOSIGNAL) == (ssize_t)sizeof *hello;
 }
 
 /* Says hello with a pidfd of ourselves (it stays the program's after the exec, also across pid namespaces) and moves to a
  * fresh channel that nobody else has a copy of. −1: the launcher cannot be told. */
-static int say_hello(int channel, GateHello *hello) {
+static int say_hello(int channel, GateHello *hello, int init_end) {
         int pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
         int ends[2];
 
         if (pidfd < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
                 return -1;
 
-        bool said = send_hello(channel, hello, (const int[]){ pidfd, ends[0] });
+        bool said = send_hello(channel, hello, (const int[]){ pidfd, ends[0], init_end },
+                               init_end < 0 ? GATE_HELLO_FDS - 1 : GATE_HELLO_FDS);
 
+        if (init_end >= 0)
+                (void)close(init_end);
         (void)close(pidfd);
         (void)close(ends[0]);
         (void)close(channel);
@@ -390,6 +394,16 @@ int gate_child_run(int inherited) {
                 return GATE_EXIT_FAILED;
         if (!receive(channel, &program))
                 return fail(channel, GATE_AT_REQUEST, errno);
+
+        int init_ends[2] = { -1, -1 };
+        pid_t child = init_is_needed() ? init_fork(init_ends) : -1;
+
+        if (child > 0)
+                return init_run(init_ends[0], child);
+        if (child == 0)
+                (void)close(init_ends[0]);
+        else
+                init_ends[1] = -1;
         if (!place_stdio(&program))
                 return fail(channel, GATE_AT_STDIO, errno);
 
@@ -399,7 +413,7 @@ int gate_child_run(int inherited) {
                 return fail(channel, GATE_AT_DIRECTORY, errno);
         apply_signals(program.request);
         hello.is_scoped = program.request->is_scoped && scope_close();
-        channel = say_hello(channel, &hello);
+        channel = say_hello(channel, &hello, init_ends[1]);
         if (channel < 0 || !wait_for_go(channel))
                 return GATE_EXIT_FAILED;
         return fail(channel, GATE_AT_EXEC, exec_program(&program));

@@ -10,6 +10,9 @@
  *   launcher → gate   GATE_GO over the fresh pair, after the limits were read back
  *   gate → launcher   end of file by the exec itself (close-on-exec), or GateFailure
  *
+ * In a pid namespace of its own the gate stays as process 1, and hello has one end of another pair: over that it says
+ * how the program ended (GateEnd) and waits for the end of file.
+ *
  * The fresh pair is needed because the manager keeps the descriptor that it gave the unit as standard input: the end of
  * file on the first pair comes when the unit ends, not with the exec.
  *
@@ -96,6 +99,7 @@ typedef struct {
 
 #define GATE_HELLO   'H'
 #define GATE_FAILURE 'F'
+#define GATE_END     'E'
 
 typedef struct {
         uint32_t type; /* GATE_HELLO */
@@ -119,6 +123,14 @@ typedef struct {
         uint32_t unused;
         GateWorld world; /* which may be why */
 } GateFailure;
+
+typedef struct {
+        uint32_t type;  /* GATE_END */
+        int32_t status; /* as waitpid(2) has it */
+} GateEnd;
+
+/* Descriptors in a hello: the pidfd, an end of the fresh pair, and one of the other, if any. */
+#define GATE_HELLO_FDS 3
 
 /* Ends of the gate that are not the program's. Nobody reads them but a person in `systemctl status`. */
 #define GATE_EXIT_FAILED 125

@@ -24,6 +24,7 @@ typedef struct {
         char *socket_path;       /* of the direct connection; NULL: over the system bus */
         char *guard_dir;         /* where its guard listens; ours alone; made when needed */
         uint32_t own_namespaces; /* bit n: GateNamespace n is the manager's own, by design */
+        unsigned systemd_major;  /* 0: not asked */
         int hold_fd;             /* keeps a private manager from leaving; −1 */
 } Door;
 

@@ -371,6 +371,8 @@ static bool launch(Run *run, GError **error) {
         run->door = door_open(run->options.manager, error);
         if (!run->door)
                 return false;
+        if (run->spec->isolation.is_untrusted) /* newer ones can do more for it */
+                run->door->systemd_major = connect_manager_version(run->door->bus);
         if (run->tell_fd >= 0 && !detach_settle(run->door, run->spec->id, error))
                 return false;
         if (r < 0 ||
@@ -547,6 +549,7 @@ static int print_plan(const Run *run) {
                                                     readback_has_stand_ins(&run->spec->limits),
                                    .is_unprivileged = run->options.manager != MANAGER_SYSTEM &&
                                                       geteuid() != 0,
+                                   .is_system = run->options.manager == MANAGER_SYSTEM,
                                    .gate_fd = STDIN_FILENO };
         PlanWorld world = { .directory = run->options.directory,
                             .variables = run->options.variables };

@@ -146,6 +146,22 @@ int gate_channel_pidfd(const GateChannel *channel) {
 }
 
 /* Nobody will let it go: it ends by itself. */
+/* The fake manager makes no pid namespaces. */
+int gate_channel_init_fd(const GateChannel *channel) {
+        return -1;
+}
+
+bool gate_channel_read_end(GateChannel *channel) {
+        return true;
+}
+
+const GateEnd *gate_channel_end(const GateChannel *channel) {
+        return NULL;
+}
+
+void gate_channel_dismiss(GateChannel *channel) {
+}
+
 void gate_channel_hang_up(GateChannel *channel) {
         world->is_hung_up = true;
         fake_exit(case_fake(world->run), CASE_UNIT, GATE_EXIT_FAILED);

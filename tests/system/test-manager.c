@@ -111,10 +111,32 @@ static void test_guard_holds(Disturbance disturb, const char *what) {
         leftover_check(run, name);
 }
 
+/* A manager that looks for unit files while our slice is there remembers its file when both are gone. */
+static void test_next_start(Disturbance disturb, const char *what) {
+        KitOrder order = { .command = VICTIM("say", "ready", "nap", "50", "exit", "38") };
+        Expected expected = { .outcome = "exited",
+                              .status = 38,
+                              .exit_code = 38,
+                              .said = "ready\n",
+                              .message = "exited with 38" };
+        g_autofree char *name = g_strdup_printf("a first start after %s", what);
+        g_autoptr(KitRun) before = kit_start(&order);
+
+        (void)kit_wait_line(before, "ready");
+        (void)disturb();
+        kit_finish(before);
+        leftover_check_guard(what);
+
+        g_autoptr(KitRun) run = kit_run(&order);
+
+        expect(run, &expected, name);
+}
+
 static void test_disturbance(Disturbance disturb, const char *what) {
         test_limits_hold(disturb, what);
         test_status_meanwhile(disturb, what);
         test_guard_holds(disturb, what);
+        test_next_start(disturb, what);
         if (kit_is_brief())
                 return;
         test_status_kept(disturb, what);

@@ -104,6 +104,7 @@ static const struct {
         const char *const *words;
         bool is_system, is_another_user;
         const char *has, *has_not;
+        unsigned systemd_major;
 } untrusted[] = {
         { WORDS("untrusted", ""), false, false, "NoNewPrivileges=yes\n", "DynamicUser" },
         { WORDS("untrusted", ""), false, false, "CapabilityBoundingSet=0\n", "ProtectClock" },
@@ -117,6 +118,8 @@ static const struct {
           "ReadWritePaths=['-/dev/shm', '/w']\n", "@mount" },
         { WORDS("untrusted", "", "rw", "/r", "scratch", "/s"), true, false,
           "ReadWritePaths=['-/dev/shm', '/r', '/s']\n", "@debug" },
+        { WORDS("untrusted", ""), false, false, "PrivateIPC=yes\n", "PrivatePIDs", 256 },
+        { WORDS("untrusted", ""), false, false, "PrivatePIDs=", "DynamicUser", 257 },
         { WORDS("untrusted", ""), true, true, "ProtectSystem=strict\n", "DynamicUser" },
         { WORDS("untrusted", "", "net", "host"), true, false, "'AF_INET6'", "PrivateNetwork" },
         { WORDS("untrusted", "", "net", "host"), true, false, "'AF_NETLINK'", "IPAddressDeny" },
@@ -131,7 +134,8 @@ static void test_untrusted(void) {
                 IsolationSet set = { 0 };
                 IsolationContext context = { .gate_path = GATE,
                                              .is_system = untrusted[i].is_system,
-                                             .is_another_user = untrusted[i].is_another_user };
+                                             .is_another_user = untrusted[i].is_another_user,
+                                             .systemd_major = untrusted[i].systemd_major };
                 g_autofree char *text = NULL;
 
                 ok(set_from(untrusted[i].words, &set, NULL), "--untrusted %zu", i);
