@@ -406,6 +406,7 @@ static void compose_untrusted(const IsolationSet *set, const IsolationContext *c
                               PropertyList *unit) {
         untrusted_compose(&(UntrustedContext){ .is_system = context->is_system,
                                                .has_network = !set->has_no_network,
+                                               .has_own_files = set->has_strict_fs,
                                                .is_another_user = context->is_another_user,
                                                .systemd_major = context->systemd_major },
                           unit);

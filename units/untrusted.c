@@ -19,7 +19,9 @@ typedef enum {
         ALWAYS,
         OFFLINE,
         ONLINE,
-} Network;
+        OWN_FILES, /* --fs strict: / is a tmpfs, which another row for / would replace */
+        HOST_FILES,
+} When;
 
 /* As @system-service, but for: @chown @keyring @resources @setuid, what reads other processes, io_uring (which does by
  * itself what this list forbids), userfaultfd, and what no ordinary program asks for. make(1) begins every command by
@@ -39,7 +41,7 @@ typedef enum {
 typedef struct {
         const char *assignment; /* as in a unit file */
         Where where;
-        Network network;
+        When when;
         const char *against;
         unsigned since; /* this systemd; 0: all */
 } Row;
@@ -69,8 +71,9 @@ static const Row table[] = {
         { "ProtectKernelLogs=yes",          ON_SYSTEM, ALWAYS,  "reading the kernel's log" },
         { "ProtectKernelModules=yes",       ON_SYSTEM, ALWAYS,  "what could be loaded into the kernel" },
         { "ProtectKernelTunables=yes",      ON_SYSTEM, ALWAYS,  "the kernel's variables" },
-        { "ProtectSystem=strict",           ON_SYSTEM, ALWAYS,  "whatever else is mounted" },
-        { "ProtectHome=tmpfs",              ON_SYSTEM, ALWAYS,  "likewise" },
+        { "ProtectSystem=full",             ON_SYSTEM, OWN_FILES, "writing what is shown" },
+        { "ProtectSystem=strict",           ON_SYSTEM, HOST_FILES, "writing what is not its own" },
+        { "ProtectHome=tmpfs",              ON_SYSTEM, ALWAYS,  "looking into homes" },
         { "ProtectProc=invisible",          ON_SYSTEM, ALWAYS,  "looking at processes of others" },
         { "DevicePolicy=closed",            ON_SYSTEM, ALWAYS,  "device nodes that are found somewhere" },
         { "IPAddressDeny=any",              ON_SYSTEM, OFFLINE, "a network that is joined somehow" },
@@ -87,10 +90,24 @@ const UntrustedResidualInfo *untrusted_residual_info(UntrustedResidual residual)
         return &residuals[residual];
 }
 
+static bool is_when(When when, const UntrustedContext *context) {
+        switch (when) {
+        case OFFLINE:
+                return !context->has_network;
+        case ONLINE:
+                return context->has_network;
+        case OWN_FILES:
+                return context->has_own_files;
+        case HOST_FILES:
+                return !context->has_own_files;
+        default:
+                return true;
+        }
+}
+
 static bool is_for(const Row *row, const UntrustedContext *context) {
         return (row->where == ON_ALL || context->is_system) &&
-               context->systemd_major >= row->since &&
-               (row->network == ALWAYS || context->has_network == (row->network == ONLINE));
+               context->systemd_major >= row->since && is_when(row->when, context);
 }
 
 void untrusted_compose(const UntrustedContext *context, PropertyList *unit) {

@@ -12,6 +12,7 @@
 typedef struct {
         bool is_system;         /* the system manager: more can be had */
         bool has_network;       /* it was asked for */
+        bool has_own_files;     /* --fs strict */
         bool is_another_user;   /* who it is was asked for */
         unsigned systemd_major; /* 0: unknown, so what the oldest knows */
 } UntrustedContext;
