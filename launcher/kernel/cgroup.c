@@ -221,32 +221,42 @@ void cgroup_read_cpu(Cgroup *cgroup, CpuTimes *ret_times) {
         read_value(cgroup, counter_of(offsetof(Facts, cpu_system_usec)), &ret_times->system_usec);
 }
 
-static uint64_t count_lines(const char *text) {
-        uint64_t lines = 0;
+static void append_numbers(const char *text, GArray *pids) {
+        g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
 
-        for (; *text; text++)
-                lines += *text == '\n';
-        return lines;
+        for (char **line = lines; *line; line++) {
+                pid_t pid = (pid_t)g_ascii_strtoll(*line, NULL, 10);
+
+                if (**line)
+                        g_array_append_val(pids, pid);
+        }
 }
 
-static uint64_t count_below(const char *path) {
+void cgroup_list_processes(const char *path, GArray *pids) {
         g_autofree char *file = g_build_filename(path, "cgroup.procs", NULL);
         g_autofree char *text = NULL;
         g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
-        uint64_t count = g_file_get_contents(file, &text, NULL, NULL) ? count_lines(text) : 0;
 
+        if (g_file_get_contents(file, &text, NULL, NULL))
+                append_numbers(text, pids);
         for (const char *name = dir ? g_dir_read_name(dir) : NULL; name;
              name = g_dir_read_name(dir)) {
                 g_autofree char *child = g_build_filename(path, name, NULL);
 
                 if (g_file_test(child, G_FILE_TEST_IS_DIR))
-                        count += count_below(child);
+                        cgroup_list_processes(child, pids);
         }
-        return count;
+}
+
+const char *cgroup_path(const Cgroup *cgroup) {
+        return cgroup->paths[HIERARCHY_UNIFIED];
 }
 
 uint64_t cgroup_count_processes(Cgroup *cgroup) {
-        return count_below(cgroup->paths[HIERARCHY_UNIFIED]);
+        g_autoptr(GArray) pids = g_array_new(FALSE, FALSE, sizeof(pid_t));
+
+        cgroup_list_processes(cgroup_path(cgroup), pids);
+        return pids->len;
 }
 
 void cgroup_kill(Cgroup *cgroup) {

@@ -37,6 +37,10 @@ typedef struct {
 void cgroup_read_cpu(Cgroup *cgroup, CpuTimes *ret_times);
 uint64_t cgroup_count_processes(Cgroup *cgroup); /* alive in the tree */
 
+/* Of the unified hierarchy; and who is alive there and below, pid_t. The second may be asked by any thread. */
+const char *cgroup_path(const Cgroup *cgroup);
+void cgroup_list_processes(const char *path, GArray *pids);
+
 /* SIGKILL for every process of the tree, by the kernel itself: also when the manager does not answer, and no fork
  * escapes it. Needs the right to write there; where we lack it, the manager must do. */
 void cgroup_kill(Cgroup *cgroup);
