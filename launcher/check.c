@@ -148,6 +148,7 @@ bool check_gate(const CheckSource *source, Cgroup **ret_cgroup, Readback *ret_re
                 g_propagate_error(error, g_steal_pointer(&reason));
                 return false;
         }
+        ret_readback->limits[LIMIT_DISK].is_enforced = source->disk != NULL;
         if (reason)
                 readback_add_stand_ins(&source->spec->limits, pid, ret_readback);
         g_clear_error(&reason);

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "dbus/watch.h"
+#include "launcher/diskwatch.h"
 #include "launcher/gate/channel.h"
 #include "launcher/kernel/cgroup.h"
 #include "launcher/manager/door.h"
@@ -21,7 +22,8 @@ typedef struct {
         const Spec *spec;
         const char *slice;
         const char *gate_path;
-        bool is_best_effort; /* a limit that is not in force does not fail the check */
+        const DiskWatch *disk; /* NULL: nobody watches it */
+        bool is_best_effort;   /* a limit that is not in force does not fail the check */
 } CheckSource;
 
 /* What is asked of the manager beside the spec: as far as that can be had, where --best-effort is enough. */

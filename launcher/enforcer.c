@@ -29,9 +29,8 @@ struct Enforcer {
 static const struct {
         bool is_at_once; /* no grace: nothing to be gained by letting it go on */
 } acts[_ACT_MAX] = {
-        [ACT_TIMEOUT] = { .is_at_once = false },
-        [ACT_CPU_TIME] = { .is_at_once = false },
-        [ACT_OUTPUT] = { .is_at_once = true },
+        [ACT_TIMEOUT] = { .is_at_once = false }, [ACT_CPU_TIME] = { .is_at_once = false },
+        [ACT_DISK] = { .is_at_once = true },     [ACT_OUTPUT] = { .is_at_once = true },
         [ACT_CANCEL] = { .is_at_once = false },
 };
 
@@ -107,6 +106,18 @@ static int on_timeout(sd_event_source *source, uint64_t usec, void *userdata) {
         return 0;
 }
 
+/* Within the grace of another act, too. */
+static void on_disk_full(void *userdata) {
+        Enforcer *enforcer = userdata;
+        uint64_t *acted = &enforcer->settings.facts->act_usec[ACT_DISK];
+
+        if (enforcer_act(enforcer, ACT_DISK))
+                return;
+        if (*acted == 0)
+                *acted = (uint64_t)g_get_monotonic_time();
+        enforcer_kill(enforcer);
+}
+
 /* How many CPUs can work for the tree at the same time: what is in force counts, not what was asked. */
 static uint64_t cpus_usable(const EnforcerSettings *settings) {
         const Effective *limits = settings->readback->limits;
@@ -177,6 +188,9 @@ Enforcer *enforcer_new(const EnforcerSettings *settings) {
                              on_timeout, enforcer);
         if (limit_set_is_limited(limits, LIMIT_CPU_TIME))
                 on_budget(NULL, 0, enforcer);
+        if (settings->disk)
+                disk_watch_begin(settings->disk, settings->event, cgroup_path(settings->cgroup),
+                                 on_disk_full, enforcer);
         return enforcer;
 }
 
@@ -189,6 +203,8 @@ void enforcer_free(Enforcer *enforcer) {
         deadline_disarm(&enforcer->kill_again);
         deadline_disarm(&enforcer->oom_look);
         sd_event_source_disable_unref(enforcer->oom);
+        if (enforcer->settings.disk)
+                disk_watch_end(enforcer->settings.disk);
         g_free(enforcer);
 }
 
@@ -215,4 +231,6 @@ void enforcer_read_facts(Enforcer *enforcer) {
                 *times[i].value = *times[i].value == FACTS_UNKNOWN
                                           ? times[i].known
                                           : since(*times[i].value, times[i].before);
+        if (enforcer->settings.disk && enforcer->is_dead)
+                disk_watch_finish(enforcer->settings.disk, facts);
 }

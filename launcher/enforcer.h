@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What keeps the limits that are ours to keep (timeout, CPU time) while a program runs, and what ends its tree: SIGTERM,
+/* What keeps the limits that are ours to keep (timeout, CPU time, disk) while a program runs, and what ends its tree: SIGTERM,
  * grace, SIGKILL until nobody is left. Each act is noted in the facts with its time; the first one is the reason. */
 
 #include <glib.h>
@@ -9,6 +9,7 @@
 #include <systemd/sd-event.h>
 
 #include "dbus/watch.h"
+#include "launcher/diskwatch.h"
 #include "launcher/kernel/cgroup.h"
 #include "launcher/readback.h"
 #include "units/facts.h"
@@ -21,6 +22,7 @@ typedef struct {
         UnitWatch *watch;
         Cgroup *cgroup;
         const Readback *readback;
+        DiskWatch *disk; /* NULL: no such limit */
         Facts *facts;
 } EnforcerSettings;
 

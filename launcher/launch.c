@@ -50,8 +50,7 @@ typedef enum {
 
 struct Launch {
         LaunchSettings settings;
-        char *unit, *slice;
-        char *gate_path;
+        char *unit, *slice, *gate_path;
         char *owner; /* ourselves, as the slice and the guard know us */
         Phase phase;
         Facts facts;
@@ -227,6 +226,7 @@ static void go(Launch *launch) {
                 .limits = limits_of(launch),
                 .watch = launch->watch,
                 .readback = &launch->readback,
+                .disk = launch->settings.disk,
                 .facts = &launch->facts,
         };
 
@@ -532,6 +532,7 @@ Launch *launch_new(const LaunchSettings *settings, GError **error) {
         launch->check = (CheckSource){
                 .caller = settings->caller,
                 .door = settings->door,
+                .disk = settings->disk,
                 .spec = settings->spec,
                 .slice = launch->slice,
                 .gate_path = launch->gate_path,

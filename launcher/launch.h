@@ -11,6 +11,7 @@
 
 #include "dbus/watch.h"
 #include "launcher/capture.h"
+#include "launcher/diskwatch.h"
 #include "launcher/kernel/caller.h"
 #include "launcher/manager/door.h"
 #include "launcher/readback.h"
@@ -27,6 +28,7 @@ typedef struct {
         Door *door;
         const Spec *spec;
         const Caller *caller;
+        DiskWatch *disk;          /* that has measured; NULL: no such limit */
         int stdio[3];             /* what the program gets; −1: closed */
         bool is_capture;          /* stdout and stderr are read by us instead */
         bool is_kill_on_output;   /* the output limit ends the run */

@@ -237,7 +237,7 @@ static const OptionInfo table[] = {
         { "private-tmp", 0,  NULL,       OPTION_GROUP_ISOLATION, take_private_tmp, "own /tmp and /var/tmp, empty, gone afterwards" },
         { "net",         0,  "host|none", OPTION_GROUP_ISOLATION, take_net,     "the network: the caller's (the default), or none" },
         { "fs",          0,  "host|strict", OPTION_GROUP_ISOLATION, take_fs,    "files: the caller's, or system and workspace only" },
-        { "workspace",   0,  "DIR",      OPTION_GROUP_ISOLATION, take_workspace, "what --fs strict can write (default: directory)" },
+        { "workspace",   0,  "DIR",      OPTION_GROUP_ISOLATION, take_workspace, "what --fs strict writes and --disk measures" },
         { "ro",          0,  "PATH",     OPTION_GROUP_ISOLATION, take_ro,       "shown, and read-only; repeatable", OPTION_REPEATABLE },
         { "rw",          0,  "PATH",     OPTION_GROUP_ISOLATION, take_rw,       "shown, and writable; repeatable", OPTION_REPEATABLE },
         { "hide",        0,  "PATH",     OPTION_GROUP_ISOLATION, take_hide,     "not to be seen; repeatable", OPTION_REPEATABLE },

@@ -99,24 +99,21 @@ static bool is_home(const char *path) {
         return is_same;
 }
 
-static bool settle_workspace(IsolationSet *set, const char *directory, GError **error) {
-        bool is_named = set->workspace, is_directory;
-        const char *option = is_named ? "workspace" : set->is_fs_said ? "fs strict" : "untrusted";
+/* What the program writes must be what is looked at. */
+static bool check_measured(const IsolationSet *set, GError **error) {
+        const char *hidden_by = isolation_hides(set, set->workspace);
+        g_autofree char *why = NULL;
 
-        if (!set->has_strict_fs) {
-                if (is_named)
-                        return fail(error, "workspace", set->workspace,
-                                    "there is none without --fs strict");
+        if (!hidden_by)
                 return true;
-        }
-        if (!is_named)
-                set->workspace = g_strdup(directory);
-        if (!resolve(option, &set->workspace, &is_directory, error))
-                return false;
+        why = g_strdup_printf("it is not there inside: --%s leaves it out", hidden_by);
+        return fail(error, "disk", set->workspace, why);
+}
+
+static bool check_strict(const IsolationSet *set, bool is_named, const char *option,
+                         GError **error) {
         if (!isolation_check_path(ISOLATION_RW, option, set->workspace, error))
                 return false;
-        if (!is_directory)
-                return fail(error, option, set->workspace, g_strerror(ENOTDIR));
         if (!is_named && is_home(set->workspace))
                 return fail(error, option, set->workspace,
                             "the working directory is the home directory, with all that is in it; "
@@ -127,10 +124,31 @@ static bool settle_workspace(IsolationSet *set, const char *directory, GError **
         return true;
 }
 
-bool paths_settle(IsolationSet *set, char **directory, GError **error) {
+static bool settle_workspace(IsolationSet *set, bool is_measured, const char *directory,
+                             GError **error) {
+        bool is_named = set->workspace, is_directory;
+        const char *option = is_named              ? "workspace"
+                             : !set->has_strict_fs ? "disk"
+                             : set->is_fs_said     ? "fs strict"
+                                                   : "untrusted";
+
+        if (!set->has_strict_fs && !is_measured)
+                return !is_named || fail(error, option, set->workspace,
+                                         "there is none without --fs strict or --disk");
+        if (!is_named)
+                set->workspace = g_strdup(directory);
+        if (!resolve(option, &set->workspace, &is_directory, error))
+                return false;
+        if (!is_directory)
+                return fail(error, option, set->workspace, g_strerror(ENOTDIR));
+        return !set->has_strict_fs || check_strict(set, is_named, option, error);
+}
+
+bool paths_settle(IsolationSet *set, bool is_measured, char **directory, GError **error) {
         bool is_directory;
 
         if (isolation_any_mount(set) && !resolve("directory", directory, &is_directory, error))
                 return false;
-        return settle_workspace(set, *directory, error) && settle_rules(set, error);
+        return settle_workspace(set, is_measured, *directory, error) && settle_rules(set, error) &&
+               (!is_measured || check_measured(set, error));
 }

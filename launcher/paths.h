@@ -9,5 +9,6 @@
 #include "units/isolation.h"
 
 /* Resolves them and says which are none; the working directory is the workspace where none was named, and is resolved
- * too: links that lead to it may not be there inside. */
-bool paths_settle(IsolationSet *set, char **directory, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+ * too: links that lead to it may not be there inside. is_measured: --disk needs a workspace, whatever the isolation. */
+bool paths_settle(IsolationSet *set, bool is_measured, char **directory,
+                  GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -166,6 +166,28 @@ static void append_world(GString *text, const PlanWorld *world) {
                 append_quoted(text, " --setenv=", g_ptr_array_index(world->variables, i));
 }
 
+/* Of these the manager knows nothing, or only a backstop. */
+static bool is_kept_by_us(const Spec *spec, Limit limit) {
+        return limit_info(limit)->carrier == LIMIT_ON_US &&
+               limit_set_is_limited(&spec->limits, limit);
+}
+
+static void append_kept(GString *text, const Spec *spec) {
+        const char *before = "# cordon itself keeps: ";
+
+        for (int i = 0; i < _LIMIT_MAX; i++) {
+                g_autofree char *value = NULL;
+
+                if (!is_kept_by_us(spec, (Limit)i))
+                        continue;
+                value = limit_set_format(&spec->limits, (Limit)i);
+                g_string_append_printf(text, "%s%s=%s", before, limit_info((Limit)i)->key, value);
+                before = ", ";
+        }
+        if (before[0] == ',')
+                g_string_append_c(text, '\n');
+}
+
 char *plan_to_text(const Spec *spec, const PlanWorld *world, const PropertyList *slice,
                    const PropertyList *unit) {
         g_autofree char *slice_name = name_slice(spec->id);
@@ -177,6 +199,7 @@ char *plan_to_text(const Spec *spec, const PlanWorld *world, const PropertyList 
                 g_string_append(
                         text,
                         "# a private manager takes this over its own socket: not to be pasted\n");
+        append_kept(text, spec);
         g_string_append_printf(
                 text, "# the slice: limits of the whole tree\nsystemctl%s set-property --runtime",
                 manager);
@@ -213,8 +236,13 @@ char *plan_to_json(const Spec *spec, const PropertyList *slice, const PropertyLi
         g_autofree char *unit_name = name_service(spec->id);
         cJSON *units[] = { cJSON_AddObjectToObject(plan, "slice"),
                            cJSON_AddObjectToObject(plan, "unit") };
+        cJSON *kept = cJSON_AddObjectToObject(plan, "kept_by_cordon");
         char *text, *copy;
 
+        for (int i = 0; i < _LIMIT_MAX; i++)
+                if (is_kept_by_us(spec, (Limit)i))
+                        cJSON_AddNumberToObject(kept, limit_info((Limit)i)->key,
+                                                (double)spec->limits.value[i]);
         cJSON_AddStringToObject(units[0], "name", slice_name);
         cJSON_AddItemToObject(units[0], "properties", properties_to_json(slice));
         cJSON_AddStringToObject(units[1], "name", unit_name);

@@ -25,6 +25,7 @@ static const OutcomeInfo outcomes[] = {
         [OUTCOME_TIMEOUT]     = { "timeout",     true,  LIMIT_TIMEOUT,  "the wall-clock deadline passed" },
         [OUTCOME_CPU_TIME]    = { "cpu-time",    true,  LIMIT_CPU_TIME, "its CPU budget was spent" },
         [OUTCOME_FSIZE]       = { "fsize",       true,  LIMIT_FSIZE,    "it wrote a file larger than allowed (SIGXFSZ)" },
+        [OUTCOME_DISK]        = { "disk",        true,  LIMIT_DISK,     "the workspace outgrew the limit" },
         [OUTCOME_OUTPUT]      = { "output",      true,  LIMIT_OUTPUT,   "its captured output outgrew the limit" },
         [OUTCOME_CANCELLED]   = { "cancelled",   false, _LIMIT_MAX,     "the caller ended it" },
         [OUTCOME_NOT_STARTED] = { "not-started", false, _LIMIT_MAX,     "the program could not be executed" },
@@ -88,7 +89,8 @@ static bool is_memory_within_grace(const Facts *facts) {
         if ((act != ACT_TIMEOUT && act != ACT_CPU_TIME) || !is_memory(facts) ||
             facts_signal(facts) != SIGKILL)
                 return false;
-        if (facts_act_counts(facts, ACT_CANCEL) || facts_act_counts(facts, ACT_OUTPUT))
+        if (facts_act_counts(facts, ACT_CANCEL) || facts_act_counts(facts, ACT_OUTPUT) ||
+            facts_act_counts(facts, ACT_DISK))
                 return false;
 
         return facts->ended_usec >= facts->act_usec[act] &&
@@ -101,6 +103,10 @@ static bool is_act_timeout(const Facts *facts) {
 
 static bool is_act_cpu_time(const Facts *facts) {
         return facts_first_act(facts) == ACT_CPU_TIME;
+}
+
+static bool is_act_disk(const Facts *facts) {
+        return facts_first_act(facts) == ACT_DISK;
 }
 
 static bool is_act_output(const Facts *facts) {
@@ -172,6 +178,7 @@ static const struct {
         { is_memory_within_grace, OUTCOME_MEMORY,      "before the act that only opened the grace" },
         { is_act_timeout,         OUTCOME_TIMEOUT,     "we acted while it ran, however it then ended" },
         { is_act_cpu_time,        OUTCOME_CPU_TIME,    "likewise" },
+        { is_act_disk,            OUTCOME_DISK,        "likewise" },
         { is_act_output,          OUTCOME_OUTPUT,      "likewise" },
         { is_act_cancel,          OUTCOME_CANCELLED,   "likewise" },
         { is_fsize,               OUTCOME_FSIZE,       "a signal of its own says more than a counter of the tree" },
@@ -244,6 +251,14 @@ static Touched touched_grace(const Facts *facts, uint64_t grace) {
         return touched_if(facts->ended_usec - facts->act_usec[act] >= grace);
 }
 
+static Touched touched_disk(const Facts *facts, uint64_t limit) {
+        if (facts_act_counts(facts, ACT_DISK))
+                return TOUCHED_YES;
+
+        return is_known(facts->disk_growth_bytes) ? touched_if(facts->disk_growth_bytes > limit)
+                                                  : TOUCHED_UNKNOWN;
+}
+
 /* Of the rlimits only SIGXFSZ can be seen from outside: who got EFBIG, EMFILE or ENOMEM does not tell. */
 static Touched limit_touched(const Facts *facts, Outcome outcome, Limit limit) {
         uint64_t value = facts->limits.value[limit];
@@ -269,6 +284,8 @@ static Touched limit_touched(const Facts *facts, Outcome outcome, Limit limit) {
                                       touched_peak(facts->tasks_peak, value));
         case LIMIT_FSIZE:
                 return outcome == OUTCOME_FSIZE ? TOUCHED_YES : TOUCHED_UNKNOWN;
+        case LIMIT_DISK:
+                return touched_disk(facts, value);
         case LIMIT_OUTPUT:
                 return touched_if(facts->is_output_truncated ||
                                   facts_act_counts(facts, ACT_OUTPUT));
@@ -315,6 +332,7 @@ static void add_act(Verdict *verdict, const Facts *facts, Act act) {
         static const char *const words[] = {
                 [ACT_TIMEOUT] = "wall deadline passed",
                 [ACT_CPU_TIME] = "CPU budget spent",
+                [ACT_DISK] = "workspace outgrew its limit",
                 [ACT_OUTPUT] = "captured output outgrew its limit",
                 [ACT_CANCEL] = "cancelled by the caller",
         };
@@ -363,6 +381,17 @@ static void add_memory(Verdict *verdict, const Facts *facts) {
                 add_whose_memory(verdict, facts);
 }
 
+static void add_disk(Verdict *verdict, const Facts *facts) {
+        if (is_known(facts->disk_growth_bytes))
+                add_evidence(verdict, "workspace grew by %" PRIu64 " bytes, from %" PRIu64,
+                             facts->disk_growth_bytes, facts->disk_before_bytes);
+        if (is_known(facts->disk_growth_bytes) && was_counted(facts->disk_hidden))
+                add_evidence(verdict,
+                             "directories of the workspace that could not be read: %" PRIu64
+                             ", the file system's loss was counted in their place",
+                             facts->disk_hidden);
+}
+
 static void add_wait_status(Verdict *verdict, const Facts *facts) {
         g_autofree char *name = signame(facts_signal(facts));
 
@@ -386,6 +415,7 @@ static void gather_evidence(const Facts *facts, Verdict *verdict) {
                 add_evidence(verdict, "pids.events max=%" PRIu64, facts->tasks_denied);
         if (verdict->outcome == OUTCOME_CPU_TIME && is_known(facts->cpu_usec))
                 add_evidence(verdict, "cpu_usec=%" PRIu64, facts->cpu_usec);
+        add_disk(verdict, facts);
         if (facts_is_stopped_by_others(facts))
                 add_evidence(verdict, "unit stopped at the manager before the main process ended");
         if (facts->unit_result && !result_is(facts, "success"))

@@ -15,6 +15,7 @@ typedef enum {
         OUTCOME_TIMEOUT,
         OUTCOME_CPU_TIME,
         OUTCOME_FSIZE,
+        OUTCOME_DISK,
         OUTCOME_OUTPUT,
         OUTCOME_CANCELLED,
         OUTCOME_NOT_STARTED,

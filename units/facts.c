@@ -27,6 +27,9 @@ void facts_init(Facts *facts) {
                 .io_write_bytes = FACTS_UNKNOWN,
                 .net_in_bytes = FACTS_UNKNOWN,
                 .net_out_bytes = FACTS_UNKNOWN,
+                .disk_before_bytes = FACTS_UNKNOWN,
+                .disk_growth_bytes = FACTS_UNKNOWN,
+                .disk_hidden = FACTS_UNKNOWN,
                 .outlived = FACTS_UNKNOWN,
         };
 }

@@ -16,6 +16,7 @@
 typedef enum {
         ACT_TIMEOUT,
         ACT_CPU_TIME,
+        ACT_DISK,
         ACT_OUTPUT,
         ACT_CANCEL,
         _ACT_MAX,
@@ -72,7 +73,10 @@ typedef struct {
         uint64_t tasks_peak;
         uint64_t io_read_bytes, io_write_bytes;
         uint64_t net_in_bytes, net_out_bytes;
-        uint64_t outlived; /* processes alive when the main one ended */
+        uint64_t disk_before_bytes; /* in the workspace, before the program */
+        uint64_t disk_growth_bytes; /* the most that was seen on top of it */
+        uint64_t disk_hidden;       /* directories in it that we cannot read, and could before */
+        uint64_t outlived;          /* processes alive when the main one ended */
 } Facts;
 
 void facts_init(Facts *facts); /* every measure unknown, every act undone */

@@ -142,6 +142,12 @@ static const LimitInfo limits[] = {
                 .readback = LIMIT_READBACK_CGROUP, .readback_name = "cpuset.cpus.effective",
                 .help = "the CPUs it may run on: 0,2-3",
         },
+        [LIMIT_DISK] = {
+                .key = "disk", .unit = LIMIT_UNIT_BYTES, .value_name = "SIZE",
+                .carrier = LIMIT_ON_US, .encoding = LIMIT_ENCODING_NONE,
+                .min = 0, .max = BYTES_MAX,
+                .help = "growth of the workspace, in bytes on disk",
+        },
         [LIMIT_OUTPUT] = {
                 .key = "output", .unit = LIMIT_UNIT_BYTES, .value_name = "SIZE",
                 .carrier = LIMIT_ON_US, .encoding = LIMIT_ENCODING_NONE,

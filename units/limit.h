@@ -24,6 +24,7 @@ typedef enum {
         LIMIT_STACK,
         LIMIT_CORE,
         LIMIT_CPUS,
+        LIMIT_DISK,
         LIMIT_OUTPUT,
         _LIMIT_MAX,
 } Limit;
@@ -48,7 +49,7 @@ typedef struct {
 typedef enum {
         LIMIT_ON_SLICE, /* a cgroup limit of the whole tree */
         LIMIT_ON_UNIT,  /* a property of the service: each process */
-        LIMIT_ON_US,    /* the tool's own timer or reader */
+        LIMIT_ON_US,    /* the tool's own timer, reader or look */
 } LimitCarrier;
 
 /* How to see that it is in force. */

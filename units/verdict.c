@@ -129,6 +129,7 @@ static void append_usage(GString *out, const Verdict *verdict, const Facts *fact
         g_autofree char *wall_text = format_seconds_short(wall);
         g_autofree char *peak_text = format_size_short(facts->memory_peak_bytes);
         g_autofree char *cpu_text = format_seconds_short(facts->cpu_usec);
+        g_autofree char *growth_text = format_size_short(facts->disk_growth_bytes);
 
         if (wall != FACTS_UNKNOWN)
                 g_string_append_printf(out, " after %s", wall_text);
@@ -136,6 +137,8 @@ static void append_usage(GString *out, const Verdict *verdict, const Facts *fact
                 g_string_append_printf(out, ", peak %s", peak_text);
         if (verdict->outcome == OUTCOME_CPU_TIME && facts->cpu_usec != FACTS_UNKNOWN)
                 g_string_append_printf(out, ", cpu %s", cpu_text);
+        if (verdict->outcome == OUTCOME_DISK && facts->disk_growth_bytes != FACTS_UNKNOWN)
+                g_string_append_printf(out, ", grew by %s", growth_text);
 }
 
 static char *sentence(const Verdict *verdict, const Facts *facts, bool for_people) {
@@ -220,6 +223,7 @@ int verdict_exit_status(const Verdict *verdict, const Facts *facts) {
         case OUTCOME_SIGNALED:
                 return 128 + verdict->signal;
         case OUTCOME_MEMORY:
+        case OUTCOME_DISK:
         case OUTCOME_OUTPUT:
                 return 128 + SIGKILL;
         case OUTCOME_FSIZE:

@@ -22,7 +22,7 @@ static const struct {
         { "125", "cordon failed: the request was refused, or the end could not be learnt" },
         { "126", "the command was found, but cannot be executed" },
         { "127", "the command was not found" },
-        { "128+n", "signal n ended it (137: memory, output; 153: fsize), or cancelled it" },
+        { "128+n", "signal n ended it (memory, disk, output: 137; fsize: 153), or cancels" },
 };
 
 /* Each kind of value once, in the order of the limits. */

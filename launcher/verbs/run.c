@@ -12,6 +12,7 @@
 #include "help.h"
 #include "launcher/deadline.h"
 #include "launcher/detach.h"
+#include "launcher/diskwatch.h"
 #include "launcher/interrupt.h"
 #include "launcher/job.h"
 #include "launcher/kernel/error.h"
@@ -39,6 +40,7 @@ typedef struct {
         Caller caller;
         sd_event *event;
         Door *door;
+        DiskWatch *disk;
         Launch *launch;
         Facts refused; /* when there is no launch to ask */
         int input_fd;
@@ -59,6 +61,7 @@ static void drop_caller(Run *run) {
 static void run_clear(Run *run) {
         drop_caller(run);
         launch_free(run->launch);
+        disk_watch_free(run->disk);
         door_free(run->door);
         sd_event_unref(run->event);
         spec_free(run->spec);
@@ -368,6 +371,8 @@ static bool launch(Run *run, GError **error) {
         };
         int r = sd_event_new(&run->event);
 
+        if (!disk_watch_open(run->spec, run->options.is_best_effort, &run->disk, error))
+                return false;
         run->door = door_open(run->options.manager, error);
         if (!run->door)
                 return false;
@@ -385,6 +390,7 @@ static bool launch(Run *run, GError **error) {
         choose_user(run);
         settings.event = run->event;
         settings.door = run->door;
+        settings.disk = run->disk;
         run->launch = launch_new(&settings, error);
         if (!run->launch)
                 return false;

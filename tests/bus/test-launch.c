@@ -59,6 +59,7 @@ static void *begin_with(Case *run, sd_bus *bus, const World *world) {
                                     .door = &subjected->world.door,
                                     .spec = subjected->spec,
                                     .caller = &subjected->caller,
+                                    .disk = world_disk(&subjected->world),
                                     .stdio = { 0, 1, 2 },
                                     .handler = on_over,
                                     .userdata = subjected };
@@ -82,6 +83,10 @@ static void *begin_no_program(Case *run, sd_bus *bus) {
 
 static void *begin_unguarded(Case *run, sd_bus *bus) {
         return begin_with(run, bus, &(World){ .loses_guard = true });
+}
+
+static void *begin_outgrowing(Case *run, sd_bus *bus) {
+        return begin_with(run, bus, &(World){ .outgrows_disk = true });
 }
 
 static void *begin_no_guard(Case *run, sd_bus *bus) {
@@ -108,6 +113,8 @@ static char *line_of(const Subjected *subjected) {
                 g_string_append_printf(line, ", signal %d", verdict.signal);
         else if (verdict.exit_code >= 0)
                 g_string_append_printf(line, ", exit code %d", verdict.exit_code);
+        if (has_evidence(&verdict, "workspace grew by 4096 bytes, from 0"))
+                g_string_append(line, ", grown");
         if (has_evidence(&verdict, "guard lost in mid-run: no guard"))
                 g_string_append(line, ", guard lost");
         g_string_append(line, subjected->world.is_guard_done ? ", clean" : ", for the guard");
@@ -129,6 +136,7 @@ static const Subject launch = { begin, end, true };
 static const Subject slow_door = { begin_slow_door, end, true };
 static const Subject no_program = { begin_no_program, end, true };
 static const Subject no_guard = { begin_no_guard, end, true };
+static const Subject outgrowing = { begin_outgrowing, end, true };
 static const Subject unguarded = { begin_unguarded, end, true };
 
 /* What must come out */
@@ -243,6 +251,10 @@ int main(void) {
                   "not-started (command-not-found), clean", "");
         test_case(&no_guard, PROGRAM_EXITS_3, FAULT_NONE, "refused (guard), clean",
                   ", and no guard is to be had");
+        test_case(&outgrowing, PROGRAM_NEVER_ENDS, FAULT_NONE, "disk, signal 9, grown, clean",
+                  ", and its workspace outgrows the limit");
+        test_case(&outgrowing, PROGRAM_NEVER_ENDS, FAULT_REEXEC_RUNNING,
+                  "disk, signal 9, grown, clean", ", and its workspace outgrows the limit");
         test_case(&unguarded, PROGRAM_EXITS_3, FAULT_NONE, "exited, exit code 3, guard lost, clean",
                   ", and its guard is lost");
         test_case(&unguarded, PROGRAM_EXITS_0, FAULT_REMOVED,

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "case.h"
+#include "launcher/diskwatch.h"
 #include "launcher/manager/door.h"
 
 typedef struct {
@@ -17,6 +18,7 @@ typedef struct {
         unsigned n_failures; /* so many attempts to reopen the door fail first */
         bool has_no_guard;   /* none can be had */
         bool loses_guard;    /* once the program runs, there is no guard any more */
+        bool outgrows_disk;  /* as soon as it runs, the workspace is too large */
         int exec_errno;      /* the gate cannot execute the program; 0: it can */
 
         bool is_let_go;     /* the gate was told to go */
@@ -26,3 +28,4 @@ typedef struct {
 
 void world_begin(World *world, Case *run, sd_bus *bus);
 void world_end(World *world);
+DiskWatch *world_disk(const World *world); /* NULL: nothing to watch */

@@ -353,7 +353,7 @@ static const Refusal refusals[] = {
         { "a path twice", WORDS("--ro", "@/data", "--hide", "@/data"), "bad-value",
           "--hide: \"@/data\": given twice: only one thing can be at a path; see cordon run --help" },
         { "a workspace of nothing", WORDS("--workspace", "@/data"), "bad-value",
-          "--workspace: \"@/data\": there is none without --fs strict; see cordon run --help" },
+          "--workspace: \"@/data\": there is none without --fs strict or --disk; see cordon run --help" },
         { "a workspace that is the system's", WORDS("--fs", "strict", "-C", "/"), "bad-value",
           "--fs strict: \"/\": not a workspace: --workspace (or -C) names another directory; see cordon run --help" },
         { "a network of another kind", WORDS("--net", "some"), "bad-value",

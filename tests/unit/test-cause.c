@@ -29,6 +29,7 @@ typedef struct {
         const char *oom_ancestor;
         bool is_ancestry_whole, is_stopped;
         uint64_t cpu, denied, tasks_peak; /* cpu in ms */
+        uint64_t growth, hidden;          /* of the workspace, with a disk limit */
         Stage stage_not; /* 0 (refused) is given by is_refused; so: STAGE_NOT_EXECUTED or nothing */
         int exec_errno;
         bool is_refused, is_lost;
@@ -184,6 +185,21 @@ static const Row rows[] = {
         /* the others */
         { OUTCOME_FSIZE, 153, "a file too large", "fsize=1M", CLD_KILLED, SIGXFSZ, "signal", .touched = "fsize" },
         { OUTCOME_FSIZE, 153, "a file too large, dumping core", "fsize=1M", CLD_DUMPED, SIGXFSZ, "core-dump", .touched = "fsize" },
+        { OUTCOME_DISK, 137, "the workspace outgrew its limit", "disk=1M", CLD_KILLED, SIGKILL, "signal",
+          .act = { [ACT_DISK] = 400 }, .growth = 2 << 20, .touched = "disk", .evidence = "workspace grew by 2097152 bytes, from 4096" },
+        { OUTCOME_DISK, 137, "the workspace outgrew its limit, a child lost to memory", "disk=1M memory=64M", CLD_KILLED, SIGKILL,
+          "oom-kill", .act = { [ACT_DISK] = 400 }, .growth = 2 << 20, .oom = 1, .oom_own = 1, .touched = "disk memory",
+          .evidence = "workspace outgrew its limit 400ms after exec" },
+        { OUTCOME_TIMEOUT, 124, "deadline, and the workspace outgrew its limit within the grace", "timeout=1s disk=1M grace=5s memory=64M",
+          CLD_KILLED, SIGKILL, "signal", .ended = 1500, .act = { [ACT_TIMEOUT] = 1000, [ACT_DISK] = 1490 }, .growth = 2 << 20,
+          .oom = 1, .oom_own = 1, .touched = "timeout disk memory" },
+        { OUTCOME_EXITED, 0, "grew beyond its limit, seen when it had ended", "disk=1M", CLD_EXITED, 0, "success",
+          .growth = (1 << 20) + 1, .touched = "disk" },
+        { OUTCOME_EXITED, 0, "grew up to its limit", "disk=1M", CLD_EXITED, 0, "success", .growth = 1 << 20, .touched = "" },
+        { OUTCOME_EXITED, 0, "acted upon too late", "disk=1M", CLD_EXITED, 0, "success", .act = { [ACT_DISK] = 501 },
+          .growth = 2 << 20, .touched = "disk", .evidence = "workspace outgrew its limit, but the program had ended before" },
+        { OUTCOME_DISK, 137, "some of it cannot be read", "disk=1M", CLD_KILLED, SIGKILL, "signal", .act = { [ACT_DISK] = 400 },
+          .growth = 2 << 20, .hidden = 3, .touched = "disk", .evidence = "directories of the workspace that could not be read: 3, *" },
         { OUTCOME_OUTPUT, 137, "too much output", "output=1K", CLD_KILLED, SIGKILL, "signal", .act = { [ACT_OUTPUT] = 400 },
           .touched = "output" },
         { OUTCOME_CANCELLED, 130, "Ctrl-C", "", CLD_KILLED, SIGTERM, "success", .act = { [ACT_CANCEL] = 400 },
@@ -260,6 +276,11 @@ static void tell(Facts *facts, const Row *row) {
         facts->cpu_usec = row->cpu == U ? U : row->cpu * MS;
         facts->tasks_denied = row->denied;
         facts->tasks_peak = row->tasks_peak;
+        if (facts->limits.is_set[LIMIT_DISK]) {
+                facts->disk_before_bytes = 4096;
+                facts->disk_growth_bytes = row->growth;
+                facts->disk_hidden = row->hidden;
+        }
         facts->counter_source = "memory.events oom_kill";
 }
 
@@ -337,7 +358,7 @@ static void test_rows(void) {
 }
 
 static void test_table(void) {
-        static const char *const exhausted = "memory timeout cpu-time fsize output";
+        static const char *const exhausted = "memory timeout cpu-time fsize disk output";
 
         for (int i = 0; i < _OUTCOME_MAX; i++) {
                 const OutcomeInfo *info = outcome_info((Outcome)i);
@@ -367,7 +388,7 @@ static void test_ignorance(void) {
         set_limits(
                 &facts,
                 "timeout=1s memory=64M swap=0 memory-high=32M address-space=1G cpu=50% cpu-time=1s "
-                "tasks=8 fsize=1M nofile=64 stack=8M core=0 cpus=0");
+                "tasks=8 fsize=1M nofile=64 stack=8M core=0 cpus=0 disk=1M");
         cause_decide(&facts, "prog", &verdict);
         cmp_ok(verdict.outcome, "==", OUTCOME_LOST, "no facts: lost");
         for (int i = 0; i < _LIMIT_MAX; i++)
@@ -378,7 +399,7 @@ static void test_ignorance(void) {
 
 static void test_what_can_be_known(void) {
         static const char
-                *const known = "timeout grace memory memory-high cpu cpu-time tasks output";
+                *const known = "timeout grace memory memory-high cpu cpu-time tasks disk output";
         g_auto(Facts) facts = { 0 };
         g_auto(Verdict) verdict = { 0 };
 
@@ -386,7 +407,7 @@ static void test_what_can_be_known(void) {
              &(Row){ .limits =
                              "timeout=1s grace=1s memory=64M swap=0 memory-high=32M address-space=1G "
                              "cpu=50% cpu-time=1s tasks=8 fsize=1M nofile=64 stack=8M core=0 cpus=0 "
-                             "output=1K",
+                             "disk=1M output=1K",
                      .code = CLD_EXITED });
         facts.memory_high_events = 1;
         facts.cpu_throttled = 0;

@@ -88,6 +88,7 @@ static const struct {
         { LIMIT_STACK, "8M", "", "LimitSTACK=8388608\nLimitSTACKSoft=8388608\n" },
         { LIMIT_CORE, "0", "", "LimitCORE=0\nLimitCORESoft=0\n" },
         { LIMIT_CPUS, "0,2-3,8", "AllowedCPUs=[0x0d, 0x01]\n", "" },
+        { LIMIT_DISK, "1G", "", "" },
         { LIMIT_OUTPUT, "1M", "", "" },
         /* lifted: nothing, so that the caller's own hold */
         { LIMIT_TIMEOUT, "infinity", "", "" }, { LIMIT_MEMORY, "infinity", "", "" },

@@ -37,6 +37,7 @@ static const struct {
         { NULL, LIMIT_STACK, "8M", 8 * MIB },
         { NULL, LIMIT_CORE, "0", 0 },
         { NULL, LIMIT_CPUS, "0,2-3", 3 },
+        { NULL, LIMIT_DISK, "1G", 1024 * MIB }, { NULL, LIMIT_DISK, "0", 0 }, { NULL, LIMIT_DISK, "infinity", LIMIT_INFINITY },
         { NULL, LIMIT_OUTPUT, "1M", MIB },
         { NULL, LIMIT_OUTPUT, "256M", 256 * MIB },
         /* the launcher holds it, so that there is an end */
@@ -261,7 +262,7 @@ static void test_infinity(Limit limit) {
 static void test_keys(void) {
         Limit limit = _LIMIT_MAX;
 
-        ok(!limit_from_key("disk", &limit) && !limit_from_key("", &limit) &&
+        ok(!limit_from_key("disc", &limit) && !limit_from_key("", &limit) &&
                    !limit_from_key(NULL, &limit) && !limit_from_key("Memory", &limit) &&
                    !limit_from_key("memory-", &limit),
            "an unknown key is unknown");

@@ -19,7 +19,7 @@ typedef struct {
         uint64_t acted; /* ms after exec */
         int cancel_signal;
         uint64_t ended; /* ms after exec */
-        uint64_t oom, oom_own, peak, cpu, denied;
+        uint64_t oom, oom_own, peak, cpu, denied, growth;
         bool no_wall, is_whole, is_stopped;
         uint64_t oom_below;
         const char *ancestor;
@@ -73,6 +73,10 @@ static const Row rows[] = {
         { "fsize limit hit: killed (SIGXFSZ, core dumped) [limits: fsize=52428800]",
           "fsize limit hit: killed (SIGXFSZ, core dumped) after 0.1s [fsize=50M]", "fsize=50M", CLD_DUMPED, SIGXFSZ, _ACT_MAX,
           0, 0, 100 },
+        { "disk limit hit: killed (SIGKILL) [limits: disk=1073741824]",
+          "disk limit hit: killed (SIGKILL) after 2.2s, grew by 1.1G [disk=1G]", "disk=1G", CLD_KILLED, SIGKILL, ACT_DISK, 2190,
+          0, 2200, .growth = UINT64_C(1181116006) },
+        { "exited with 0 [limits: disk=1048576]", NULL, "disk=1M", CLD_EXITED, 0, _ACT_MAX, 0, 0, 100, .growth = 2 << 20 },
         { "output limit hit: killed (SIGKILL) [limits: output=1048576]",
           "output limit hit: killed (SIGKILL) after 0.1s [output=1M]", "output=1M", CLD_KILLED, SIGKILL, ACT_OUTPUT, 90, 0, 100 },
         { "cancelled by SIGINT: killed (SIGTERM)", "cancelled by SIGINT: killed (SIGTERM) after 2.0s", "", CLD_KILLED, SIGTERM,
@@ -128,6 +132,7 @@ static void tell(Facts *facts, const Row *row) {
         facts->oom_ancestor = g_strdup(row->ancestor);
         facts->is_ancestry_whole = row->is_whole;
         facts->is_stopped = row->is_stopped;
+        facts->disk_growth_bytes = row->growth;
         facts->memory_peak_bytes = row->peak;
         facts->cpu_usec = row->cpu * MS;
         facts->tasks_denied = row->denied;
