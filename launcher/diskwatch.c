@@ -47,11 +47,11 @@ struct DiskWatch {
         GMutex lock; /* of what follows */
         GCond changed;
         Baseline baseline;
-        char *cgroup_path;              /* from "go" on */
-        bool is_looking, is_last_asked; /* of the thread; to it */
-        bool is_grown;                  /* it was looked at, at least once */
-        uint64_t growth_bytes, hidden;  /* the most that was seen */
-        uint64_t look_usec;             /* how long the last one took */
+        char *cgroup_path; /* from "go" on */
+        bool is_looking, is_last_asked, is_last_done;
+        bool is_grown;                 /* it was looked at, at least once */
+        uint64_t growth_bytes, hidden; /* the most that was seen */
+        uint64_t look_usec;            /* how long the last one took */
 
         sd_event_source *full; /* of the loop's side alone */
         DiskWatchHandler handler;
@@ -180,6 +180,13 @@ static void look(DiskWatch *watch, const char *cgroup_path, DiskPace *pace) {
         note_look(watch, &result, tree.hidden - MIN(tree.hidden, watch->baseline.hidden_before));
 }
 
+static void note_last(DiskWatch *watch) {
+        g_mutex_lock(&watch->lock);
+        watch->is_last_done = true;
+        g_cond_broadcast(&watch->changed);
+        g_mutex_unlock(&watch->lock);
+}
+
 /* NULL: not before "go". */
 static const char *cgroup_of(DiskWatch *watch, bool *ret_is_last) {
         const char *path;
@@ -211,8 +218,10 @@ static void watch_workspace(DiskWatch *watch) {
                 if (is_last ||
                     disk_pace_is_due(&pace, now_usec(), free_bytes(watch, pace.free_bytes)))
                         look(watch, cgroup_path, &pace);
-                if (is_last)
+                if (is_last) {
+                        note_last(watch);
                         return;
+                }
                 wait_for_news(watch, (int)(disk_pace_wait_usec(&pace, now_usec()) / 1000));
                 (void)cgroup_of(watch, &is_last);
         }
@@ -336,9 +345,8 @@ static void look_once_more(DiskWatch *watch) {
         if (watch->is_looking || watch->look_usec > QUICK_LOOK_USEC)
                 return;
         watch->is_last_asked = true;
-        watch->is_looking = true; /* as good as */
         (void)eventfd_write(watch->wake_fd, 1);
-        while (watch->is_looking && g_cond_wait_until(&watch->changed, &watch->lock, until))
+        while (!watch->is_last_done && g_cond_wait_until(&watch->changed, &watch->lock, until))
                 ;
 }
 
@@ -350,6 +358,7 @@ void disk_watch_finish(DiskWatch *watch, Facts *facts) {
         if (watch->is_grown) {
                 facts->disk_growth_bytes = watch->growth_bytes;
                 facts->disk_hidden = watch->hidden;
+                facts->is_disk_final = watch->is_last_done;
         }
         g_mutex_unlock(&watch->lock);
 }

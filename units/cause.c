@@ -255,8 +255,10 @@ static Touched touched_disk(const Facts *facts, uint64_t limit) {
         if (facts_act_counts(facts, ACT_DISK))
                 return TOUCHED_YES;
 
-        return is_known(facts->disk_growth_bytes) ? touched_if(facts->disk_growth_bytes > limit)
-                                                  : TOUCHED_UNKNOWN;
+        if (is_known(facts->disk_growth_bytes) && facts->disk_growth_bytes > limit)
+                return TOUCHED_YES;
+
+        return facts->is_disk_final ? TOUCHED_NO : TOUCHED_UNKNOWN;
 }
 
 /* Of the rlimits only SIGXFSZ can be seen from outside: who got EFBIG, EMFILE or ENOMEM does not tell. */

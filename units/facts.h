@@ -76,6 +76,7 @@ typedef struct {
         uint64_t disk_before_bytes; /* in the workspace, before the program */
         uint64_t disk_growth_bytes; /* the most that was seen on top of it */
         uint64_t disk_hidden;       /* directories in it that we cannot read, and could before */
+        bool is_disk_final;         /* it was looked at after the end */
         uint64_t outlived;          /* processes alive when the main one ended */
 } Facts;
 

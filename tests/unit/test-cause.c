@@ -29,6 +29,7 @@ typedef struct {
         const char *oom_ancestor;
         bool is_ancestry_whole, is_stopped;
         uint64_t cpu, denied, tasks_peak; /* cpu in ms */
+        bool is_stale;                    /* nobody looked after the end */
         uint64_t growth, hidden;          /* of the workspace, with a disk limit */
         Stage stage_not; /* 0 (refused) is given by is_refused; so: STAGE_NOT_EXECUTED or nothing */
         int exec_errno;
@@ -196,6 +197,8 @@ static const Row rows[] = {
         { OUTCOME_EXITED, 0, "grew beyond its limit, seen when it had ended", "disk=1M", CLD_EXITED, 0, "success",
           .growth = (1 << 20) + 1, .touched = "disk" },
         { OUTCOME_EXITED, 0, "grew up to its limit", "disk=1M", CLD_EXITED, 0, "success", .growth = 1 << 20, .touched = "" },
+        { OUTCOME_EXITED, 0, "grew beyond its limit, and nobody looked later", "disk=1M", CLD_EXITED, 0, "success",
+          .growth = (1 << 20) + 1, .is_stale = true, .touched = "disk" },
         { OUTCOME_EXITED, 0, "acted upon too late", "disk=1M", CLD_EXITED, 0, "success", .act = { [ACT_DISK] = 501 },
           .growth = 2 << 20, .touched = "disk", .evidence = "workspace outgrew its limit, but the program had ended before" },
         { OUTCOME_DISK, 137, "some of it cannot be read", "disk=1M", CLD_KILLED, SIGKILL, "signal", .act = { [ACT_DISK] = 400 },
@@ -280,6 +283,7 @@ static void tell(Facts *facts, const Row *row) {
                 facts->disk_before_bytes = 4096;
                 facts->disk_growth_bytes = row->growth;
                 facts->disk_hidden = row->hidden;
+                facts->is_disk_final = !row->is_stale;
         }
         facts->counter_source = "memory.events oom_kill";
 }
@@ -417,6 +421,11 @@ static void test_what_can_be_known(void) {
                    "%s: known or not", limit_info((Limit)i)->key);
         ok(verdict.touched[LIMIT_MEMORY_HIGH] && !verdict.touched[LIMIT_CPU],
            "slowing down is told apart");
+
+        facts.is_disk_final = false;
+        verdict_clear(&verdict);
+        cause_decide(&facts, "prog", &verdict);
+        ok(!verdict.touched_known[LIMIT_DISK], "what nobody looked at in the end is not known");
 }
 
 int main(void) {
