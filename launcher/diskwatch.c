@@ -25,8 +25,8 @@
 #include "units/text.h"
 
 #define STACK_BYTES        ((size_t)1 << 20)
-#define QUICK_LOOK_USEC    5000
-#define LAST_PATIENCE_USEC 20000
+#define QUICK_LOOK_USEC    10000
+#define LAST_PATIENCE_USEC 100000
 #define TRIES              3
 #define PATH_SHOWN         80
 
