@@ -83,7 +83,7 @@ Spec *request_spec(const Options *options, char *const *environment) {
         isolation_set_settle(&spec->isolation);
         limit_set_copy(&options->limits, &spec->limits);
         if (spec->isolation.is_untrusted)
-                limit_set_apply_untrusted_defaults(&spec->limits);
+                limit_set_apply_untrusted_defaults(&spec->limits, spec->isolation.has_strict_fs);
         limit_set_apply_defaults(&spec->limits);
         if (options->is_capture)
                 limit_set_apply_capture_default(&spec->limits);

@@ -145,7 +145,7 @@ static const LimitInfo limits[] = {
         [LIMIT_DISK] = {
                 .key = "disk", .unit = LIMIT_UNIT_BYTES, .value_name = "SIZE",
                 .carrier = LIMIT_ON_US, .encoding = LIMIT_ENCODING_NONE,
-                .min = 0, .max = BYTES_MAX,
+                .min = 0, .max = BYTES_MAX, .untrusted_value = 1024 * MIB,
                 .help = "growth of the workspace, in bytes on disk",
         },
         [LIMIT_OUTPUT] = {
@@ -319,9 +319,9 @@ static void set_default(LimitSet *set, Limit limit, uint64_t value) {
         }
 }
 
-void limit_set_apply_untrusted_defaults(LimitSet *set) {
+void limit_set_apply_untrusted_defaults(LimitSet *set, bool has_workspace) {
         for (int i = 0; i < _LIMIT_MAX; i++)
-                if (limits[i].untrusted_value > 0)
+                if (limits[i].untrusted_value > 0 && (has_workspace || i != LIMIT_DISK))
                         set_default(set, (Limit)i, limits[i].untrusted_value);
 }
 

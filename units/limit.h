@@ -132,7 +132,8 @@ bool limit_set_number(LimitSet *set, Limit limit, double number,
 
 /* Values that follow from others: memory brings swap 0, core is 0 and grace 5 s unless asked. Idempotent. */
 void limit_set_apply_defaults(LimitSet *set);
-void limit_set_apply_untrusted_defaults(LimitSet *set); /* bounds for all that can be used up */
+/* Bounds for all that can be used up, disk where what it may write is known. */
+void limit_set_apply_untrusted_defaults(LimitSet *set, bool has_workspace);
 void limit_set_apply_capture_default(LimitSet *set);    /* output is 1M unless asked */
 
 bool limit_set_is_limited(const LimitSet *set, Limit limit); /* set, and not infinity */

@@ -99,6 +99,7 @@ static void test_limits(void) {
         expect_limit(bare, "tasks", 128, 128, "TasksMax");
         expect_limit(bare, "cpu", 1000000, 1000000, "CPUQuotaPerSecUSec");
         expect_limit(bare, "timeout", 300 * KIT_SEC, 300 * KIT_SEC, "RuntimeMaxUSec");
+        cmp_ok(record_number(bare, "limits.disk.requested"), "==", 1 << 30, "disk: 1G");
         expect_limit(asked, "memory", 64 << 20, 64 << 20, "MemoryMax");
         ok(!record_at(asked, "limits.timeout"), "infinity lifts what it brings");
         ok(record_at(asked, "limits.tasks"), "and nothing else");
