@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Questions to a manager while nothing else is under way: one call, one wait. */
+
+#include <glib.h>
+#include <stdbool.h>
+#include <systemd/sd-bus.h>
+
+/* A property of the manager itself that is a string: "Version", "ControlGroup". NULL: it was not told. */
+char *inquiry_manager_text(sd_bus *bus, const char *property);
+
+/* Whether a unit is active. False: it was not told. */
+bool inquiry_unit_is_active(sd_bus *bus, const char *unit,
+                            bool *ret_is_active) G_GNUC_WARN_UNUSED_RESULT;
