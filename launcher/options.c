@@ -230,9 +230,9 @@ static bool take_help(Options *options, const char *value, GError **error) {
 
 /* clang-format off */
 static const OptionInfo table[] = {
-        { "system",      0,  NULL,       OPTION_GROUP_MANAGER, take_system,     "run it under the system manager", OPTION_NOT_IN_JOB },
-        { "user",        0,  NULL,       OPTION_GROUP_MANAGER, take_user,       "under your user manager", OPTION_NOT_IN_JOB },
-        { "private",     0,  NULL,       OPTION_GROUP_MANAGER, take_private,    "under a manager of cordon's own, started on demand", OPTION_NOT_IN_JOB },
+        { "system",      0,  NULL,       OPTION_GROUP_MANAGER, take_system,     "run it under the system manager", OPTION_NOT_IN_JOB, "look at the system manager alone" },
+        { "user",        0,  NULL,       OPTION_GROUP_MANAGER, take_user,       "under your user manager", OPTION_NOT_IN_JOB, "at your user manager alone" },
+        { "private",     0,  NULL,       OPTION_GROUP_MANAGER, take_private,    "under a manager of cordon's own, started on demand", OPTION_NOT_IN_JOB, "at cordon's own alone; it is started on demand" },
         { "untrusted",   0,  NULL,       OPTION_GROUP_ISOLATION, take_untrusted, "for a program that wants out: all of it, bounded" },
         { "private-tmp", 0,  NULL,       OPTION_GROUP_ISOLATION, take_private_tmp, "own /tmp and /var/tmp, empty, gone afterwards" },
         { "net",         0,  "host|none", OPTION_GROUP_ISOLATION, take_net,     "the network: the caller's (the default), or none" },
@@ -256,13 +256,13 @@ static const OptionInfo table[] = {
         { "capture",     0,  NULL,       OPTION_GROUP_RECORD,  take_capture,    "stdout and stderr go into the record" },
         { "on-output",   0,  "truncate|kill", OPTION_GROUP_RECORD, take_on_output, "what the output limit does (default: truncate)" },
         { "record",      0,  "FILE|-|fd:N", OPTION_GROUP_RECORD, take_record,   "write the record there", OPTION_NOT_IN_JOB },
-        { "json",        0,  NULL,       OPTION_GROUP_RECORD,  take_json,       "the same as --capture --record -", OPTION_NOT_IN_JOB },
+        { "json",        0,  NULL,       OPTION_GROUP_RECORD,  take_json,       "the same as --capture --record -", OPTION_NOT_IN_JOB, "one JSON object on standard output" },
         { "best-effort", 0,  NULL,       OPTION_GROUP_RECORD,  take_best_effort, "report a limit that cannot hold" },
         { "detach",      0,  NULL,       OPTION_GROUP_RECORD,  take_detach,     "print the id once it runs, and leave it" },
         { "dry-run",     0,  NULL,       OPTION_GROUP_RECORD,  take_dry_run,    "print what would be asked, ask nothing", OPTION_NOT_IN_JOB },
         { "quiet",       'q', NULL,      OPTION_GROUP_GENERAL, take_quiet,      "no words on stderr", OPTION_NOT_IN_JOB },
         { "verbose",     'v', NULL,      OPTION_GROUP_GENERAL, take_verbose,    "more words on stderr", OPTION_NOT_IN_JOB },
-        { "help",        'h', NULL,      OPTION_GROUP_GENERAL, take_help,       "this text", OPTION_NOT_IN_JOB },
+        { "help",        'h', NULL,      OPTION_GROUP_GENERAL, take_help,       "this text", OPTION_NOT_IN_JOB, "this text" },
 };
 /* clang-format on */
 
@@ -273,6 +273,12 @@ static const char *const group_titles[_OPTION_GROUP_MAX] = {
         [OPTION_GROUP_ISOLATION] = "Isolation",
         [OPTION_GROUP_WORLD] = "The program's world",
         [OPTION_GROUP_RECORD] = "Record",
+        [OPTION_GROUP_GENERAL] = "General",
+};
+
+static const char *const group_titles_elsewhere[_OPTION_GROUP_MAX] = {
+        [OPTION_GROUP_MANAGER] = "Manager (default: all that can be reached)",
+        [OPTION_GROUP_RECORD] = "Output",
         [OPTION_GROUP_GENERAL] = "General",
 };
 
@@ -342,12 +348,13 @@ static bool take(Options *options, const OptionInfo *info, const char *shown, co
 }
 
 /* "-timeout" is a --timeout that lacks a dash. */
-static bool unknown_option(const char *shown, const char *word, GError **error) {
+static bool unknown_option(const char *verb, const char *shown, const char *word, GError **error) {
         Nearest nearest = nearest_to(word);
         g_autofree char *printable = text_printable(shown, TEXT_SHOWN);
 
         for (size_t i = 0; option_at(i); i++)
-                nearest_offer(&nearest, option_at(i)->name);
+                if (option_is_of(option_at(i), verb))
+                        nearest_offer(&nearest, option_at(i)->name);
         if (nearest.best)
                 return usage_error(error, "unknown option %s (did you mean --%s?)", printable,
                                    nearest.best);
@@ -362,10 +369,10 @@ static bool parse_long(Options *options, char ***argv, GError **error) {
         const OptionInfo *info = find_long(name, length);
         Limit limit;
 
-        if (info)
+        if (info && option_is_of(info, options->verb))
                 return take(options, info, shown, attached, argv, error);
-        if (!limit_from_key(shown + 2, &limit))
-                return unknown_option(length > 0 ? shown : **argv, shown + 2, error);
+        if (options->verb || !limit_from_key(shown + 2, &limit))
+                return unknown_option(options->verb, length > 0 ? shown : **argv, shown + 2, error);
         g_hash_table_remove(options->of_job, limit_info(limit)->key);
         return value_of(shown, attached, argv, &value, error) &&
                limit_set_parse(&options->limits, limit, value, error);
@@ -376,8 +383,8 @@ static bool parse_letters(Options *options, char ***argv, GError **error) {
                 const OptionInfo *info = find_letter(*p);
                 char shown[] = { '-', *p, '\0' };
 
-                if (!info)
-                        return unknown_option(shown, **argv + 1, error);
+                if (!info || !option_is_of(info, options->verb))
+                        return unknown_option(options->verb, shown, **argv + 1, error);
                 if (info->value_name)
                         return take(options, info, shown, p[1] ? p + 1 : NULL, argv, error);
                 if (!take(options, info, shown, NULL, argv, error))
@@ -444,7 +451,15 @@ char *options_say(const Options *options, const char *message) {
         return g_strconcat("--job: ", path, message + strcspn(message, ": "), NULL);
 }
 
-static void print_row(FILE *stream, const OptionInfo *info) {
+bool option_is_of(const OptionInfo *info, const char *verb) {
+        return !verb || info->elsewhere;
+}
+
+const char *option_help(const OptionInfo *info, const char *verb) {
+        return verb ? info->elsewhere : info->help;
+}
+
+static void print_row(FILE *stream, const OptionInfo *info, const char *help) {
         g_autofree char *letter = info->letter ? g_strdup_printf("-%c, ", info->letter)
                                                : g_strdup("    ");
         g_autofree char *left = g_strdup_printf("  %s--%s%s%s", letter, info->name,
@@ -452,9 +467,9 @@ static void print_row(FILE *stream, const OptionInfo *info) {
                                                 info->value_name ?: "");
 
         if (strlen(left) > 28)
-                fprintf(stream, "%s\n%*s%s\n", left, 30, "", info->help);
+                fprintf(stream, "%s\n%*s%s\n", left, 30, "", help);
         else
-                fprintf(stream, "%-28s  %s\n", left, info->help);
+                fprintf(stream, "%-28s  %s\n", left, help);
 }
 
 const OptionInfo *option_at(size_t index) {
@@ -475,11 +490,16 @@ const OptionInfo *option_at(size_t index) {
         return &of_limits[index];
 }
 
-void options_print(FILE *stream) {
+void options_print(FILE *stream, const char *verb) {
+        const char *const *titles = verb ? group_titles_elsewhere : group_titles;
+
         for (int group = 0; group < _OPTION_GROUP_MAX; group++) {
-                fprintf(stream, "\n%s:\n", group_titles[group]);
+                if (!titles[group])
+                        continue;
+                fprintf(stream, "\n%s:\n", titles[group]);
                 for (size_t i = 0; option_at(i); i++)
-                        if (option_at(i)->group == (OptionGroup)group)
-                                print_row(stream, option_at(i));
+                        if (option_at(i)->group == (OptionGroup)group &&
+                            option_is_of(option_at(i), verb))
+                                print_row(stream, option_at(i), option_help(option_at(i), verb));
         }
 }

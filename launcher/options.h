@@ -14,6 +14,7 @@
 #include "units/property.h"
 
 typedef struct {
+        const char *verb; /* whose options are known; NULL: run's */
         ManagerKind manager;
         LimitSet limits;
         IsolationSet isolation;
@@ -64,6 +65,7 @@ typedef struct {
         bool (*take)(Options *options, const char *value, GError **error);
         const char *help;
         unsigned flags;
+        const char *elsewhere; /* its help with the other verbs; NULL: it is run's alone */
 } OptionInfo;
 
 void options_init(Options *options);
@@ -82,8 +84,11 @@ const char *option_of_word(const char *word);
 char *options_said_as(const Options *options, const char *name);
 char *options_say(const Options *options, const char *message);
 
-/* For help: by groups. */
-void options_print(FILE *stream);
+/* For help: by groups. The verb is NULL for run, here and below. */
+void options_print(FILE *stream, const char *verb);
 
 /* Walks the table: rows of options first, then one made of each limit. NULL ends it. */
 const OptionInfo *option_at(size_t index);
+
+bool option_is_of(const OptionInfo *info, const char *verb);
+const char *option_help(const OptionInfo *info, const char *verb);

@@ -45,7 +45,7 @@ static void print_values(FILE *stream) {
 void help_print_run(FILE *stream) {
         fprintf(stream, "Usage: cordon run [OPTIONS] [--] COMMAND [ARG...]\n\n"
                         "Runs COMMAND under limits and ends with its exit status.\n");
-        options_print(stream);
+        options_print(stream, NULL);
         print_values(stream);
         fprintf(stream, "\nExamples:\n");
         for (size_t i = 0; i < G_N_ELEMENTS(examples); i++)

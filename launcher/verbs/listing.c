@@ -4,26 +4,31 @@
  * parted by tabs: the option, its help, and the name of its value where it takes one. */
 
 #include <stdio.h>
+#include <string.h>
 
 #include "launcher/options.h"
 #include "verbs.h"
 
-static void print_spelling(const char *dashes, const char *name, const OptionInfo *info) {
-        printf("%s%s\t%s", dashes, name, info->help);
+static void print_spelling(const char *dashes, const char *name, const OptionInfo *info,
+                           const char *verb) {
+        printf("%s%s\t%s", dashes, name, option_help(info, verb));
         if (info->value_name)
                 printf("\t%s", info->value_name);
         putchar('\n');
 }
 
 int verb_list_options(char **argv) {
+        const char *verb = *argv && strcmp(*argv, "run") != 0 ? *argv : NULL;
         const OptionInfo *info;
 
         for (size_t i = 0; (info = option_at(i)); i++) {
                 char letter[] = { info->letter, '\0' };
 
-                print_spelling("--", info->name, info);
+                if (!option_is_of(info, verb))
+                        continue;
+                print_spelling("--", info->name, info, verb);
                 if (info->letter)
-                        print_spelling("-", letter, info);
+                        print_spelling("-", letter, info, verb);
         }
         return 0;
 }

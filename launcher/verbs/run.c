@@ -21,6 +21,7 @@
 #include "launcher/plan.h"
 #include "launcher/record.h"
 #include "launcher/request.h"
+#include "launcher/session.h"
 #include "launcher/shortfall.h"
 #include "launcher/sink.h"
 #include "units/compose.h"
@@ -29,7 +30,6 @@
 #include "verbs.h"
 
 #define STATUS_FAILURE 125
-#define NOBODY         "nobody"
 
 extern char **environ;
 
@@ -94,19 +94,6 @@ static void say(const char *text) {
         g_autofree char *line = text_printable(text, G_MAXSIZE);
 
         print("%s", line);
-}
-
-static bool choose_manager(Options *options, GError **error) {
-        const char *word = g_getenv("CORDON_MANAGER");
-
-        if (options->manager != MANAGER_AUTO || !word || word[0] == '\0')
-                return true;
-        if (manager_kind_from_word(word, &options->manager))
-                return true;
-        g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_USAGE,
-                    "CORDON_MANAGER: \"%s\" is not a manager; accepted: system, user, private",
-                    word);
-        return false;
 }
 
 static bool open_input(Run *run, GError **error) {
@@ -224,7 +211,7 @@ static bool prepare(Run *run, char **argv, GError **error) {
                             "give one with --id");
                 return false;
         }
-        return choose_manager(&run->options, error) &&
+        return session_choose_manager(&run->options.manager, error) &&
                caller_read_place(&run->caller, run->options.directory, error) &&
                request_complete(&run->options, &run->caller.directory, run->spec, error) &&
                open_input(run, error);
@@ -235,19 +222,6 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
 
         launch_cancel(run->launch, (int)info->ssi_signo);
         return 0;
-}
-
-/* The caller's limits are for the program, which gets them from the gate; we and what we start for it need our own. */
-static void lift_own_limits(void) {
-        static const int resources[] = { RLIMIT_FSIZE, RLIMIT_NOFILE, RLIMIT_DATA, RLIMIT_AS };
-        struct rlimit limit;
-
-        (void)signal(SIGXFSZ, SIG_IGN);
-        for (size_t i = 0; i < G_N_ELEMENTS(resources); i++)
-                if (getrlimit((__rlimit_resource_t)resources[i], &limit) == 0) {
-                        limit.rlim_cur = limit.rlim_max;
-                        (void)setrlimit((__rlimit_resource_t)resources[i], &limit);
-                }
 }
 
 /* A signal that the caller had ignored (nohup) stays ignored. */
@@ -339,22 +313,6 @@ static void on_unguarded(void *userdata) {
                 print("guard lost: %s", launch_facts(run->launch)->guard_message);
 }
 
-/* The system manager would run it as root, whoever asks; what is not trusted runs as nobody where we can have that, and
- * the system manager has better (units/untrusted). */
-static void choose_user(Run *run) {
-        bool is_system = run->door->kind == MANAGER_SYSTEM;
-
-        if (run->spec->user)
-                return;
-        if (run->spec->isolation.is_untrusted && !door_is_unprivileged(run->door) && !is_system)
-                run->spec->user = g_strdup(NOBODY);
-        if (!is_system || geteuid() == 0 || run->spec->isolation.is_untrusted)
-                return;
-        run->spec->user = g_strdup_printf("%u", (unsigned)geteuid());
-        if (!run->spec->group)
-                run->spec->group = g_strdup_printf("%u", (unsigned)getegid());
-}
-
 static bool launch(Run *run, GError **error) {
         LaunchSettings settings = {
                 .spec = run->spec,
@@ -387,7 +345,7 @@ static bool launch(Run *run, GError **error) {
                             "cannot set up the event loop");
                 return false;
         }
-        choose_user(run);
+        session_choose_user(run->door, run->spec);
         settings.event = run->event;
         settings.door = run->door;
         settings.disk = run->disk;
@@ -582,7 +540,7 @@ int verb_run(char **argv) {
         facts_init(&run.refused);
         caller_read(&run.caller); /* before anything of it is changed */
         interrupt_begin(run.caller.signal_ignored);
-        lift_own_limits();
+        session_lift_own_limits();
         if (!prepare(&run, argv, &error)) {
                 refuse(&run, error);
                 return report(&run);

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "session.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "launcher/kernel/error.h"
+
+#define NOBODY "nobody"
+
+bool session_choose_manager(ManagerKind *manager, GError **error) {
+        const char *word = g_getenv("CORDON_MANAGER");
+
+        if (*manager != MANAGER_AUTO || !word || word[0] == '\0')
+                return true;
+        if (manager_kind_from_word(word, manager))
+                return true;
+        g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_USAGE,
+                    "CORDON_MANAGER: \"%s\" is not a manager; accepted: system, user, private",
+                    word);
+        return false;
+}
+
+void session_lift_own_limits(void) {
+        static const int resources[] = { RLIMIT_FSIZE, RLIMIT_NOFILE, RLIMIT_DATA, RLIMIT_AS };
+        struct rlimit limit;
+
+        (void)signal(SIGXFSZ, SIG_IGN);
+        for (size_t i = 0; i < G_N_ELEMENTS(resources); i++)
+                if (getrlimit((__rlimit_resource_t)resources[i], &limit) == 0) {
+                        limit.rlim_cur = limit.rlim_max;
+                        (void)setrlimit((__rlimit_resource_t)resources[i], &limit);
+                }
+}
+
+void session_choose_user(const Door *door, Spec *spec) {
+        bool is_system = door->kind == MANAGER_SYSTEM;
+
+        if (spec->user)
+                return;
+        if (spec->isolation.is_untrusted && !door_is_unprivileged(door) && !is_system)
+                spec->user = g_strdup(NOBODY);
+        if (!is_system || geteuid() == 0 || spec->isolation.is_untrusted)
+                return;
+        spec->user = g_strdup_printf("%u", (unsigned)geteuid());
+        if (!spec->group)
+                spec->group = g_strdup_printf("%u", (unsigned)getegid());
+}
