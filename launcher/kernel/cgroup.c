@@ -352,3 +352,49 @@ char *cgroup_read_cpus(Cgroup *cgroup) {
                 list = counter_read_text(cgroup->dirs[HIERARCHY_CPUSET], "cpuset.effective_cpus");
         return list ? g_strchomp(list) : NULL;
 }
+
+static char **read_unified_controllers(const Cgroup *cgroup, const char *control_group) {
+        const char *root = cgroup->roots[HIERARCHY_UNIFIED];
+        g_autofree char *path = root ? g_build_filename(root, control_group, "cgroup.controllers",
+                                                        NULL)
+                                     : NULL;
+        g_autofree char *text = NULL;
+
+        if (!path || !g_file_get_contents(path, &text, NULL, NULL))
+                return NULL;
+        g_strchomp(text);
+        return text[0] ? g_strsplit(text, " ", -1) : g_new0(char *, 1);
+}
+
+/* Whoever may make groups there has the controller. */
+static char **read_legacy_controllers(const Cgroup *cgroup, const char *control_group) {
+        g_autoptr(GPtrArray) names = g_ptr_array_new();
+
+        for (size_t i = 0; i < G_N_ELEMENTS(hierarchies); i++) {
+                const char *root = cgroup->roots[hierarchies[i].hierarchy];
+                g_autofree char *path = root ? g_build_filename(root, control_group, NULL) : NULL;
+
+                if (hierarchies[i].hierarchy != HIERARCHY_UNIFIED && path &&
+                    access(path, control_group[0] ? W_OK : F_OK) == 0)
+                        g_ptr_array_add(names, g_strdup(hierarchies[i].name));
+        }
+        if (names->len == 0)
+                return NULL;
+        g_ptr_array_add(names, NULL);
+        return (char **)g_ptr_array_free(g_steal_pointer(&names), FALSE);
+}
+
+void cgroup_read_controllers(const char *control_group, CgroupControllers *ret_controllers) {
+        g_autoptr(Cgroup) cgroup = g_new0(Cgroup, 1);
+
+        for (int i = 0; i < _HIERARCHY_MAX; i++)
+                cgroup->dirs[i] = -1;
+        read_mounts(cgroup);
+        ret_controllers->unified = read_unified_controllers(cgroup, control_group ?: "");
+        ret_controllers->legacy = read_legacy_controllers(cgroup, control_group ?: "");
+}
+
+void cgroup_controllers_clear(CgroupControllers *controllers) {
+        g_clear_pointer(&controllers->unified, g_strfreev);
+        g_clear_pointer(&controllers->legacy, g_strfreev);
+}

@@ -53,3 +53,12 @@ bool cgroup_is_version_1(const Cgroup *cgroup, const char *controller);
 
 /* The CPUs it may use, as a list ("0,2-3"). NULL: no cpuset controller here. */
 char *cgroup_read_cpus(Cgroup *cgroup);
+
+/* The controllers of either kind that units below a control group ("/user.slice/…"; NULL: any at all) can have. */
+typedef struct {
+        char **unified; /* NULL: no such hierarchy, or no such group; likewise the next */
+        char **legacy;
+} CgroupControllers;
+
+void cgroup_read_controllers(const char *control_group, CgroupControllers *ret_controllers);
+void cgroup_controllers_clear(CgroupControllers *controllers);
