@@ -25,6 +25,7 @@ static const struct {
         const char *help;
 } verbs[] = {
         { "run", verb_run, "run [OPTIONS] [--] COMMAND [ARG...]", "run one command under limits" },
+        { "doctor", verb_doctor, "doctor [OPTIONS]", "what can be enforced here" },
         { "--list-options", verb_list_options, NULL, NULL }, /* hidden: shell completions ask */
 };
 
@@ -63,7 +64,7 @@ static void keep_stream_numbers(void) {
 
 /* What was asked for is said, or it failed. */
 static int finish(int status) {
-        if (status != 0 || (fflush(stdout) == 0 && !ferror(stdout)))
+        if (status == STATUS_FAILURE || (fflush(stdout) == 0 && !ferror(stdout)))
                 return status;
         fprintf(stderr, "cordon: cannot write to standard output: %s\n", g_strerror(errno));
         return STATUS_FAILURE;

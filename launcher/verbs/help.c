@@ -55,3 +55,16 @@ void help_print_run(FILE *stream) {
                 fprintf(stream, "  %-7s%s\n", statuses[i].status, statuses[i].words);
         fprintf(stream, "\nThe manual: cordon-run(1); the record: cordon-outcome(5).\n");
 }
+
+void help_print_doctor(FILE *stream) {
+        fprintf(stream, "Usage: cordon doctor [OPTIONS]\n\n"
+                        "Says what this machine and its managers can enforce, and what would help "
+                        "where\nthey cannot. Each limit and each isolation option is tried in a "
+                        "throw-away unit.\n");
+        options_print(stream, "doctor");
+        fprintf(stream, "\nExit status:\n"
+                        "  0      what a run takes here can enforce every isolation option\n"
+                        "  1      not all of it\n"
+                        "  125    cordon failed: a mistake in an option, or it could not try\n"
+                        "\nThe manual: cordon-doctor(1).\n");
+}

@@ -5,4 +5,5 @@
  * status of the program. */
 
 int verb_run(char **argv);
+int verb_doctor(char **argv);
 int verb_list_options(char **argv);

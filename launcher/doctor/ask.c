@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A limit that holds by default is tried with its default: no swap, no core dump. */
+
+#include "ask.h"
+
+#include <string.h>
+
+static const char *const values[] = {
+        [LIMIT_UNIT_USEC] = "1m",        [LIMIT_UNIT_BYTES] = "64M",   [LIMIT_UNIT_COUNT] = "64",
+        [LIMIT_UNIT_CPU_SHARE] = "100%", [LIMIT_UNIT_CPU_LIST] = NULL, /* the world's */
+};
+
+typedef struct {
+        const char *value;     /* NULL: a flag, or */
+        const char *place;     /* a directory of ours */
+        const char *workspace; /* likewise, where one is needed */
+        bool is_decisive;
+        bool is_apart;
+} Ask;
+
+/* Decisive is what keeps a hostile program in. */
+static const Ask asks[_ISOLATION_MAX] = {
+        [ISOLATION_PRIVATE_TMP] = { .is_decisive = true },
+        [ISOLATION_NET] = { .value = "none", .is_decisive = true },
+        [ISOLATION_FS] = { .value = "strict", .workspace = "work", .is_decisive = true },
+        [ISOLATION_RO] = { .place = "ro", .is_decisive = true },
+        [ISOLATION_RW] = { .place = "rw", .is_decisive = true },
+        [ISOLATION_HIDE] = { .place = "hide", .is_decisive = true },
+        [ISOLATION_SCRATCH] = { .place = "scratch", .is_decisive = true },
+};
+
+static const char *const places[] = { "work", "ro", "rw", "hide", "scratch" };
+
+const char *ask_place(size_t index) {
+        return index < G_N_ELEMENTS(places) ? places[index] : NULL;
+}
+
+static void add(GPtrArray *words, const char *option, char *value) {
+        g_ptr_array_add(words, g_strconcat("--", option, NULL));
+        if (value)
+                g_ptr_array_add(words, value);
+}
+
+void ask_limit(const AskWorld *world, Limit limit, GPtrArray *words) {
+        const LimitInfo *info = limit_info(limit);
+
+        if (info->unit == LIMIT_UNIT_CPU_LIST)
+                add(words, info->key, g_strdup(world->cpu));
+        else if (info->default_when != LIMIT_DEFAULT_NONE)
+                add(words, info->key, limit_format(limit, info->default_value));
+        else
+                add(words, info->key, g_strdup(values[info->unit]));
+        if (info->default_when == LIMIT_DEFAULT_WHEN_CAPTURING)
+                add(words, "capture", NULL);
+}
+
+void ask_isolation(const AskWorld *world, Isolation isolation, GPtrArray *words) {
+        const Ask *ask = &asks[isolation];
+        char *value = ask->place ? g_build_filename(world->directory, ask->place, NULL)
+                                 : g_strdup(ask->value);
+
+        add(words, isolation_info(isolation)->key, value);
+        if (ask->workspace)
+                add(words, "workspace", g_build_filename(world->directory, ask->workspace, NULL));
+}
+
+bool ask_is_apart(Isolation isolation) {
+        return asks[isolation].is_apart;
+}
+
+bool ask_is_decisive(Isolation isolation) {
+        return asks[isolation].is_decisive;
+}
