@@ -19,15 +19,14 @@ typedef struct {
         bool is_apart;
 } Ask;
 
-/* Decisive is what keeps a hostile program in. */
 static const Ask asks[_ISOLATION_MAX] = {
-        [ISOLATION_PRIVATE_TMP] = { .is_decisive = true },
-        [ISOLATION_NET] = { .value = "none", .is_decisive = true },
-        [ISOLATION_FS] = { .value = "strict", .workspace = "work", .is_decisive = true },
-        [ISOLATION_RO] = { .place = "ro", .is_decisive = true },
-        [ISOLATION_RW] = { .place = "rw", .is_decisive = true },
-        [ISOLATION_HIDE] = { .place = "hide", .is_decisive = true },
-        [ISOLATION_SCRATCH] = { .place = "scratch", .is_decisive = true },
+        [ISOLATION_UNTRUSTED] = { .workspace = "work", .is_decisive = true, .is_apart = true },
+        [ISOLATION_NET] = { .value = "none" },
+        [ISOLATION_FS] = { .value = "strict", .workspace = "work" },
+        [ISOLATION_RO] = { .place = "ro" },
+        [ISOLATION_RW] = { .place = "rw" },
+        [ISOLATION_HIDE] = { .place = "hide" },
+        [ISOLATION_SCRATCH] = { .place = "scratch" },
 };
 
 static const char *const places[] = { "work", "ro", "rw", "hide", "scratch" };

@@ -104,6 +104,7 @@ static void try_alone(Visit *visit, Finding *finding, const GPtrArray *words,
 
         trial_run(visit->ground, words, directory, false, &trial);
         finding->is_enforced = trial.is_started;
+        finding->residuals = trial.readback.residuals;
         finding->code = g_steal_pointer(&trial.code);
         finding->reason = g_steal_pointer(&trial.message);
 }

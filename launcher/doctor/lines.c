@@ -8,6 +8,7 @@
 
 #include "units/format.h"
 #include "units/text.h"
+#include "units/untrusted.h"
 
 #define COLUMNS    80
 #define TEXT_BEGIN 20
@@ -118,15 +119,28 @@ static char *finding_words(const Finding *finding) {
                            : g_strdup_printf("enforced (%s)", finding->by);
 }
 
+static char *residual_words(const Finding *finding) {
+        g_autoptr(GString) words = g_string_new(NULL);
+
+        for (int i = 0; i < _RESIDUAL_MAX; i++)
+                if (finding->residuals & (1U << i))
+                        g_string_append_printf(words, "%s%s", words->len > 0 ? ", " : "left open: ",
+                                               untrusted_residual_info((UntrustedResidual)i)
+                                                       ->meaning);
+        return words->len > 0 ? g_string_free(g_steal_pointer(&words), FALSE) : NULL;
+}
+
 static void append_findings(GString *out, const ManagerReport *manager) {
         for (guint i = 0; i < manager->findings->len; i++) {
                 const Finding *finding = g_ptr_array_index(manager->findings, i);
                 g_autofree char *words = finding_words(finding);
+                g_autofree char *left_open = residual_words(finding);
                 g_autofree char *remedy = finding->remedy
                                                   ? g_strconcat("remedy: ", finding->remedy, NULL)
                                                   : NULL;
 
                 append_row(out, finding->key, words);
+                append_row(out, "", left_open);
                 append_row(out, "", remedy);
         }
 }

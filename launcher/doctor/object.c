@@ -4,6 +4,8 @@
 
 #include <cjson/cJSON.h>
 
+#include "units/untrusted.h"
+
 #define SCHEMA 1
 
 /* JSON is UTF-8; what managers say may not be. */
@@ -60,6 +62,16 @@ static void add_machine(cJSON *report, const Machine *machine, Answer is_oomd_ac
         add_answer(object, "lingering", machine->is_lingering);
 }
 
+static void add_residuals(cJSON *entry, unsigned residuals) {
+        cJSON *words = residuals ? cJSON_AddArrayToObject(entry, "residuals") : NULL;
+
+        for (int i = 0; i < _RESIDUAL_MAX; i++)
+                if (residuals & (1U << i))
+                        cJSON_AddItemToArray(words, cJSON_CreateString(untrusted_residual_info(
+                                                                               (UntrustedResidual)i)
+                                                                               ->word));
+}
+
 static void add_findings(cJSON *object, const char *key, const ManagerReport *manager,
                          bool of_limits) {
         cJSON *group = cJSON_AddObjectToObject(object, key);
@@ -75,6 +87,7 @@ static void add_findings(cJSON *object, const char *key, const ManagerReport *ma
                 add_words(entry, "tried", finding->tried);
                 add_string(entry, "by", finding->by);
                 add_string(entry, "in", finding->in);
+                add_residuals(entry, finding->residuals);
                 add_string(entry, "code", finding->code);
                 add_string(entry, "reason", finding->reason);
                 add_string(entry, "remedy", finding->remedy);

@@ -18,6 +18,7 @@ typedef struct {
         bool is_limit;    /* else it is of the isolation */
         bool is_decisive; /* whether all is well depends on it */
         bool is_enforced;
+        unsigned residuals;  /* what it leaves open here: bit n: UntrustedResidual n */
         char **tried;        /* the words of a cordon run */
         char *code, *reason; /* as cordon run refuses it; NULL: it does not */
         char *remedy;        /* NULL: none is known */

@@ -151,7 +151,7 @@ static bool try(TrialGround *ground, char **argv, Trial *trial, GError **error) 
         is_done = caller_read_place(&caller, options.directory, error) &&
                   request_complete(&options, &caller.directory, spec, error);
         if (is_done) {
-                session_stay_the_caller(ground->door, spec);
+                session_choose_user(ground->door, spec);
                 is_done = start_and_wait(ground, spec, &caller, &options, trial, error);
         }
         g_free(caller.directory);

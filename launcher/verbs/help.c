@@ -62,9 +62,10 @@ void help_print_doctor(FILE *stream) {
                         "where\nthey cannot. Each limit and each isolation option is tried in a "
                         "throw-away unit.\n");
         options_print(stream, "doctor");
-        fprintf(stream, "\nExit status:\n"
-                        "  0      what a run takes here can enforce every isolation option\n"
-                        "  1      not all of it\n"
-                        "  125    cordon failed: a mistake in an option, or it could not try\n"
-                        "\nThe manual: cordon-doctor(1).\n");
+        fprintf(stream,
+                "\nExit status:\n"
+                "  0      the manager that a run takes here can enforce all of --untrusted\n"
+                "  1      it cannot\n"
+                "  125    cordon failed: a mistake in an option, or it could not try\n"
+                "\nThe manual: cordon-doctor(1).\n");
 }

@@ -10,6 +10,7 @@
 #include "launcher/doctor/object.h"
 #include "launcher/doctor/remedy.h"
 #include "launcher/options.h"
+#include "units/untrusted.h"
 
 static char **words(const char *text) {
         return g_strsplit(text, " ", -1);
@@ -66,8 +67,10 @@ static void make_desktop(Report *report) {
         finding->remedy = remedy_of_limit(&report->machine, user, LIMIT_CPUS);
         finding = add(user, "output", NULL, true);
         finding->is_limit = true;
-        finding = add(user, "net", "PrivateNetwork", true);
+        finding = add(user, "untrusted", "SystemCallFilter", true);
         finding->is_decisive = true;
+        finding->residuals = 1U << RESIDUAL_SIGNALS;
+        (void)add(user, "net", "PrivateNetwork", true);
         report_add_manager(report, MANAGER_PRIVATE)->reason = g_strdup("not looked at");
 }
 
@@ -124,13 +127,16 @@ static const char desktop_text[] =
         "                    /etc/systemd/system/user@.service.d/delegate.conf, then\n"
         "                    systemctl daemon-reload, and log in anew\n"
         "  output            enforced (by cordon itself)\n"
+        "  untrusted         enforced (SystemCallFilter)\n"
+        "                    left open: it can send signals to other processes of its\n"
+        "                    user\n"
         "  net               enforced (PrivateNetwork)\n"
         "\n"
         "private manager\n"
         "  reachable         not looked at\n"
         "\n"
         "warning: user manager without lingering: logging out ends runs\n"
-        "The user manager can enforce --net.\n";
+        "The user manager can enforce --untrusted.\n";
 static const char desktop_json[] =
         "{\"schema\":1,\"cordon_version\":\"0.1.0\",\"machine\":{\"kernel\":\"6.12.0\",\"booted_with_s"
         "ystemd\":true,\"cgroup\":\"v2\",\"controllers\":[\"cpuset\",\"cpu\",\"io\",\"memory\",\"pids\"],\""
@@ -146,10 +152,11 @@ static const char desktop_json[] =
         " be enforced here: this manager has no cgroup controller \\\"cpuset\\\"; use --syste"
         "m\",\"remedy\":\"put the lines \\\"[Service]\\\" and \\\"Delegate=cpu memory pids cpuset\\\""
         " into /etc/systemd/system/user@.service.d/delegate.conf, then systemctl daemon-r"
-        "eload, and log in anew\"},\"output\":{\"enforced\":true}},\"isolation\":{\"net\":{\"enforc"
-        "ed\":true,\"by\":\"PrivateNetwork\"}}},{\"manager\":\"private\",\"default\":false,\"reason\":"
-        "\"not looked at\"}],\"default\":\"user\",\"ok\":true,\"warnings\":[\"user manager without l"
-        "ingering: logging out ends runs\"]}\n";
+        "eload, and log in anew\"},\"output\":{\"enforced\":true}},\"isolation\":{\"untrusted\":{\""
+        "enforced\":true,\"by\":\"SystemCallFilter\",\"residuals\":[\"signals\"]},\"net\":{\"enforced"
+        "\":true,\"by\":\"PrivateNetwork\"}}},{\"manager\":\"private\",\"default\":false,\"reason\":\"n"
+        "ot looked at\"}],\"default\":\"user\",\"ok\":true,\"warnings\":[\"user manager without lin"
+        "gering: logging out ends runs\"]}\n";
 static const char container_text[] =
         "machine\n"
         "  systemd           it is not booted with it\n"
