@@ -18,6 +18,7 @@ typedef struct {
         Report *report;
         const Caller *caller;
         AskWorld world;
+        char *directory; /* of the world; NULL: not made yet */
         int signal;
 } Examination;
 
@@ -201,18 +202,26 @@ static void ask_manager(Examination *examination, const Door *door, ManagerRepor
                 examination->report->is_oomd_active = answer(is_active);
 }
 
+/* Once signals wait for us, so that it is removed again. */
+static bool make_place(Examination *examination, GError **error) {
+        if (!examination->directory)
+                examination->directory = place_make(error);
+        examination->world.directory = examination->directory;
+        return examination->directory;
+}
+
 static void call_on(Examination *examination, Door *door, ManagerReport *manager) {
         g_autoptr(GError) error = NULL;
         Visit visit = { .examination = examination, .manager = manager };
 
         ask_manager(examination, door, manager);
         visit.ground = trial_ground_new(door, examination->caller, &error);
-        if (!visit.ground) {
+        if (visit.ground && make_place(examination, &error))
+                try_all(&visit, door_is_unprivileged(door));
+        else
                 manager->reason = g_strdup(error->message);
-                return;
-        }
-        try_all(&visit, door_is_unprivileged(door));
-        examination->signal = trial_ground_signal(visit.ground);
+        if (visit.ground)
+                examination->signal = trial_ground_signal(visit.ground);
         trial_clear(&visit.together);
         trial_ground_free(visit.ground);
 }
@@ -263,16 +272,10 @@ static char *choose_cpu(void) {
         return g_strdup("0");
 }
 
-bool examine(ManagerKind only, ManagerKind standard, const Caller *caller, Report *report,
-             int *ret_signal, GError **error) {
-        g_autofree char *directory = place_make(error);
+int examine(ManagerKind only, ManagerKind standard, const Caller *caller, Report *report) {
         g_autofree char *cpu = choose_cpu();
-        Examination examination = { .report = report,
-                                    .caller = caller,
-                                    .world = { .cpu = cpu, .directory = directory } };
+        Examination examination = { .report = report, .caller = caller, .world = { .cpu = cpu } };
 
-        if (!directory)
-                return false;
         machine_read(&report->machine);
         if (report->machine.is_booted == ANSWER_NO)
                 report->is_oomd_active = ANSWER_NO;
@@ -280,9 +283,11 @@ bool examine(ManagerKind only, ManagerKind standard, const Caller *caller, Repor
                 look_at_all(&examination, standard);
         } else {
                 report->standard = only;
+                report->is_named = true;
                 look_at(&examination, only);
         }
-        place_remove(directory);
-        *ret_signal = examination.signal;
-        return true;
+        if (examination.directory)
+                place_remove(examination.directory);
+        g_free(examination.directory);
+        return examination.signal;
 }

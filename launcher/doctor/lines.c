@@ -159,8 +159,10 @@ static void append_state(GString *out, const ManagerReport *manager) {
 }
 
 static void append_manager(GString *out, const Report *report, const ManagerReport *manager) {
+        bool is_standard = manager->kind == report->standard && !report->is_named;
+
         g_string_append_printf(out, "\n%s manager%s\n", manager_kind_word(manager->kind),
-                               manager->kind == report->standard ? " (what a run takes here)" : "");
+                               is_standard ? " (what a run takes here)" : "");
         append_state(out, manager);
         append_row(out, "systemd", manager->version);
         append_controllers(out, &manager->controllers);

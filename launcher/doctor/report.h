@@ -40,7 +40,8 @@ typedef struct {
         const char *version; /* of cordon; static */
         Machine machine;
         Answer is_oomd_active;
-        ManagerKind standard; /* the manager that a run would take */
+        ManagerKind standard; /* the manager that a run would take, or */
+        bool is_named;        /* … that was asked for */
         GPtrArray *managers;  /* of ManagerReport* */
 } Report;
 

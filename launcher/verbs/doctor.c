@@ -19,10 +19,10 @@
 #define STATUS_FAILURE 125
 #define WORD_SHOWN     40
 
-static int refuse(const char *message, const char *help) {
+static int refuse(const char *message) {
         g_autofree char *line = text_printable(message, G_MAXSIZE);
 
-        fprintf(stderr, "cordon: %s%s\n", line, help);
+        fprintf(stderr, "cordon: %s; see cordon doctor --help\n", line);
         return STATUS_FAILURE;
 }
 
@@ -48,20 +48,19 @@ int verb_doctor(char **argv) {
         g_autoptr(GError) error = NULL;
         g_autofree char *text = NULL;
         ManagerKind standard;
-        int number = 0;
+        int number;
 
         options_init(&options);
         report_init(&report);
         caller_read(&caller); /* before anything of it is changed */
         if (!parse(&options, argv, &standard, &error))
-                return refuse(error->message, "; see cordon doctor --help");
+                return refuse(error->message);
         if (options.is_help) {
                 help_print_doctor(stdout);
                 return 0;
         }
         session_lift_own_limits();
-        if (!examine(options.manager, standard, &caller, &report, &number, &error))
-                return refuse(error->message, "");
+        number = examine(options.manager, standard, &caller, &report);
         if (number != 0)
                 return 128 + number;
 

@@ -66,6 +66,6 @@ void help_print_doctor(FILE *stream) {
                 "\nExit status:\n"
                 "  0      the manager that a run takes here can enforce all of --untrusted\n"
                 "  1      it cannot\n"
-                "  125    cordon failed: a mistake in an option, or it could not try\n"
+                "  125    cordon failed: a mistake in an option\n"
                 "\nThe manual: cordon-doctor(1).\n");
 }
