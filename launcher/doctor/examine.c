@@ -48,7 +48,9 @@ static void try_together(Visit *visit, unsigned with) {
                 if (!ask_is_apart((Isolation)i))
                         ask_isolation(world, (Isolation)i, words);
         trial_clear(&visit->together);
-        trial_run(visit->ground, words, "/", true, &visit->together);
+        /* Where all of it is there inside; else a small one, which something may have to look through. */
+        trial_run(visit->ground, words, with & WITH_ISOLATION ? "/" : world->directory, true,
+                  &visit->together);
         visit->has_isolation = with & WITH_ISOLATION;
 }
 
@@ -139,13 +141,14 @@ static void find_limit(Visit *visit, Limit limit) {
         ask_limit(&visit->examination->world, limit, words);
         finding->key = info->key;
         finding->by = info->property;
-        finding->in = file_of(machine, limit);
         finding->is_limit = true;
         finding->tried = keep_words(words);
         finding->is_enforced = is_limit_proven(visit, limit);
         if (!finding->is_enforced)
                 try_alone(visit, finding, words, visit->examination->world.directory);
-        if (!finding->is_enforced)
+        if (finding->is_enforced)
+                finding->in = file_of(machine, limit);
+        else
                 finding->remedy = remedy_of_limit(machine, visit->manager, limit);
 }
 
@@ -251,9 +254,9 @@ static void look_at_all(Examination *examination, ManagerKind standard) {
 
         for (int kind = MANAGER_SYSTEM; kind < MANAGER_PRIVATE && !examination->signal; kind++)
                 look_at(examination, (ManagerKind)kind);
-        report->standard = standard == MANAGER_AUTO ? choose(report) : standard;
         if (examination->signal)
                 return;
+        report->standard = standard == MANAGER_AUTO ? choose(report) : standard;
         if (report->standard == MANAGER_PRIVATE)
                 look_at(examination, MANAGER_PRIVATE);
         else

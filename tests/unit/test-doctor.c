@@ -59,7 +59,6 @@ static void make_desktop(Report *report) {
         finding->tried = words("--memory 64M");
         finding = add(user, "cpus", "AllowedCPUs", false);
         finding->is_limit = true;
-        finding->in = "cpuset.cpus.effective";
         finding->tried = words("--cpus 0");
         finding->code = g_strdup("unenforceable");
         finding->reason = g_strdup("--cpus cannot be enforced here: this manager has no cgroup "
@@ -148,15 +147,15 @@ static const char desktop_json[] =
         "cpu\",\"memory\",\"pids\"],\"bpf\":false,\"user_namespaces\":true,\"pid_namespaces\":true,\""
         "limits\":{\"memory\":{\"enforced\":true,\"tried\":[\"--memory\",\"64M\"],\"by\":\"MemoryMax\",\""
         "in\":\"memory.max\"},\"cpus\":{\"enforced\":false,\"tried\":[\"--cpus\",\"0\"],\"by\":\"AllowedC"
-        "PUs\",\"in\":\"cpuset.cpus.effective\",\"code\":\"unenforceable\",\"reason\":\"--cpus cannot"
-        " be enforced here: this manager has no cgroup controller \\\"cpuset\\\"; use --syste"
-        "m\",\"remedy\":\"put the lines \\\"[Service]\\\" and \\\"Delegate=cpu memory pids cpuset\\\""
-        " into /etc/systemd/system/user@.service.d/delegate.conf, then systemctl daemon-r"
-        "eload, and log in anew\"},\"output\":{\"enforced\":true}},\"isolation\":{\"untrusted\":{\""
-        "enforced\":true,\"by\":\"SystemCallFilter\",\"residuals\":[\"signals\"]},\"net\":{\"enforced"
-        "\":true,\"by\":\"PrivateNetwork\"}}},{\"manager\":\"private\",\"default\":false,\"reason\":\"n"
-        "ot looked at\"}],\"default\":\"user\",\"ok\":true,\"warnings\":[\"user manager without lin"
-        "gering: logging out ends runs\"]}\n";
+        "PUs\",\"code\":\"unenforceable\",\"reason\":\"--cpus cannot be enforced here: this manag"
+        "er has no cgroup controller \\\"cpuset\\\"; use --system\",\"remedy\":\"put the lines \\\""
+        "[Service]\\\" and \\\"Delegate=cpu memory pids cpuset\\\" into /etc/systemd/system/use"
+        "r@.service.d/delegate.conf, then systemctl daemon-reload, and log in anew\"},\"out"
+        "put\":{\"enforced\":true}},\"isolation\":{\"untrusted\":{\"enforced\":true,\"by\":\"SystemCa"
+        "llFilter\",\"residuals\":[\"signals\"]},\"net\":{\"enforced\":true,\"by\":\"PrivateNetwork\"}"
+        "}},{\"manager\":\"private\",\"default\":false,\"reason\":\"not looked at\"}],\"default\":\"us"
+        "er\",\"ok\":true,\"warnings\":[\"user manager without lingering: logging out ends runs"
+        "\"]}\n";
 static const char container_text[] =
         "machine\n"
         "  systemd           it is not booted with it\n"
