@@ -134,7 +134,7 @@ bool limit_set_number(LimitSet *set, Limit limit, double number,
 void limit_set_apply_defaults(LimitSet *set);
 /* Bounds for all that can be used up, disk where what it may write is known. */
 void limit_set_apply_untrusted_defaults(LimitSet *set, bool has_workspace);
-void limit_set_apply_capture_default(LimitSet *set);    /* output is 1M unless asked */
+void limit_set_apply_capture_default(LimitSet *set); /* output is 1M unless asked */
 
 bool limit_set_is_limited(const LimitSet *set, Limit limit); /* set, and not infinity */
 uint32_t limit_set_rlimits(const LimitSet *set);             /* bit n: the limits set RLIMIT n */
