@@ -15,7 +15,6 @@
 #include "launch.h"
 
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -332,26 +331,22 @@ static void decide_starting(Launch *launch) {
                 decide_ready(launch);
 }
 
-static void take_end(Launch *launch, int status) {
-        Facts *facts = &launch->facts;
-
-        facts->exec_main_code = WIFEXITED(status)   ? CLD_EXITED
-                                : WCOREDUMP(status) ? CLD_DUMPED
-                                                    : CLD_KILLED;
-        facts->exec_main_status = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
-}
-
 static void take_word(Launch *launch) {
         const UnitSnapshot *snapshot = &unit_watch_state(launch->watch)->snapshot;
 
-        const GateEnd *end = gate_channel_end(program_gate(launch->program));
-
         launch->facts.exec_main_code = snapshot->exec_main_code;
         launch->facts.exec_main_status = snapshot->exec_main_status;
-        if (end) /* the manager's main process is another */
-                take_end(launch, end->status);
+        (void)program_learn_end(launch->program, &launch->facts.exec_main_code,
+                                &launch->facts.exec_main_status);
         text_replace(&launch->facts.unit_result, snapshot->result);
         launch->facts.is_stopped = unit_snapshot_was_stopped(snapshot);
+}
+
+/* Of a process 1 that was killed for memory a manager may never learn the status. */
+static bool has_spoken(const Launch *launch, const UnitSnapshot *snapshot) {
+        return unit_snapshot_has_ended(snapshot) ||
+               (program_learn_end(launch->program, NULL, NULL) &&
+                unit_snapshot_is_at_rest(snapshot));
 }
 
 static void see_to_stragglers(Launch *launch) {
@@ -403,7 +398,7 @@ static void decide_running(Launch *launch) {
                 enforcer_read_facts(launch->enforcer); /* its slice may go with it */
         if (program_is_dead(launch->program))
                 see_to_stragglers(launch);
-        if (program_is_dead(launch->program) && unit_snapshot_has_ended(&state->snapshot)) {
+        if (program_is_dead(launch->program) && has_spoken(launch, &state->snapshot)) {
                 take_word(launch);
                 clear_away(launch);
         } else if (state->is_removed && !state->is_refreshing) {

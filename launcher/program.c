@@ -2,13 +2,16 @@
 
 #include "program.h"
 
+#include <signal.h>
+#include <sys/wait.h>
+
 struct Program {
         sd_event *event;
         ProgramHandler handler;
         void *userdata;
 
         GateChannel *gate;
-        bool said_hello, gate_ended;
+        bool said_hello, gate_ended, has_init;
         sd_event_source *gate_io, *death_io, *init_io;
         uint64_t death_usec, death_realtime_usec;
 };
@@ -115,12 +118,29 @@ bool program_gate_ended(const Program *program) {
 void program_go(Program *program) {
         gate_channel_go(program->gate);
         watch(program, &program->death_io, gate_channel_pidfd(program->gate), on_death);
-        if (gate_channel_init_fd(program->gate) >= 0)
+        program->has_init = gate_channel_init_fd(program->gate) >= 0;
+        if (program->has_init)
                 watch(program, &program->init_io, gate_channel_init_fd(program->gate), on_init);
 }
 
 bool program_is_dead(const Program *program) {
         return program->death_usec > 0 && !program->init_io;
+}
+
+/* Process 1 ends without a word when it is killed from outside, and everything in there is killed with it. */
+bool program_learn_end(const Program *program, int *ret_code, int *ret_status) {
+        const GateEnd *end = gate_channel_end(program->gate);
+        int status = end ? end->status : SIGKILL;
+
+        if (!program->has_init || !program_is_dead(program))
+                return false;
+        if (ret_code)
+                *ret_code = WIFEXITED(status)   ? CLD_EXITED
+                            : WCOREDUMP(status) ? CLD_DUMPED
+                                                : CLD_KILLED;
+        if (ret_status)
+                *ret_status = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
+        return true;
 }
 
 uint64_t program_death_usec(const Program *program) {

@@ -32,6 +32,8 @@ void program_go(Program *program);
 
 /* It is dead, and whoever could tell how has told. */
 bool program_is_dead(const Program *program);
+/* How, as the manager would say it, where the manager's main process is another. False: it has to say. */
+bool program_learn_end(const Program *program, int *ret_code, int *ret_status);
 uint64_t program_death_usec(const Program *program); /* monotonic; 0: it is not dead */
 uint64_t program_death_realtime_usec(const Program *program);
 

@@ -499,6 +499,13 @@ static void test_long_id(void) {
         expect_detached(&detached, &expected, "a detached run with a very long id");
 }
 
+static bool is_unit_there(const void *what) {
+        const KitRun *run = what;
+        g_autofree char *unit = leftover_unit(run->id, "service");
+
+        return manager_main_pid(unit) > 0;
+}
+
 /* A guard that does not answer holds up every start. */
 static void test_interrupted(void) {
         g_autofree char *record = new_file("record");
@@ -519,7 +526,9 @@ static void test_interrupted(void) {
 
         Detached detached = { .run = kit_start(&order), .record = record };
 
-        ok(!kit_wait_process(detached.run->pidfd, 300 * KIT_MSEC),
+        ok(kit_wait_until(is_unit_there, detached.run, kit_patience(10 * KIT_SEC)),
+           "its launcher is on its own, and the unit there");
+        ok(!kit_wait_process(detached.run->pidfd, 100 * KIT_MSEC),
            "the caller waits for the program to run");
         kit_signal_group(detached.run, SIGKILL);
         kit_finish(detached.run);
