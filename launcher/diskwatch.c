@@ -61,12 +61,12 @@ struct DiskWatch {
 static void unref(DiskWatch *watch) {
         if (!g_atomic_int_dec_and_test(&watch->users))
                 return;
-        for (size_t i = 0; i < 3; i++) {
-                int fd = (int[]){ watch->root_fd, watch->wake_fd, watch->full_fd }[i];
 
-                if (fd >= 0)
-                        (void)close(fd);
-        }
+        const int fds[] = { watch->root_fd, watch->wake_fd, watch->full_fd };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(fds); i++)
+                if (fds[i] >= 0)
+                        (void)close(fds[i]);
         g_mutex_clear(&watch->lock);
         g_cond_clear(&watch->changed);
         g_free(watch->root);
@@ -109,7 +109,6 @@ static void count_open_files(const DiskWatch *watch, const char *cgroup_path, Tr
 /* What was not met now would be growth later. 0, or why it cannot be measured. */
 static int walk_before(Tree *tree) {
         for (int i = 0; i < TRIES; i++) {
-                tree->is_torn = false;
                 if (!tree_walk(tree))
                         return errno;
                 if (!tree->is_torn)
@@ -263,11 +262,9 @@ static DiskWatch *new_watch(const char *root, uint64_t limit_bytes) {
         DiskWatch *watch = g_new0(DiskWatch, 1);
 
         watch->users = 1;
+        watch->root_fd = watch->wake_fd = watch->full_fd = -1;
         watch->root = g_strdup(g_str_equal(root, "/") ? "" : root);
         watch->limit_bytes = limit_bytes;
-        watch->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        watch->full_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        watch->root_fd = open(root, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC);
         atomic_init(&watch->is_off, false);
         g_mutex_init(&watch->lock);
         g_cond_init(&watch->changed);
@@ -275,10 +272,15 @@ static DiskWatch *new_watch(const char *root, uint64_t limit_bytes) {
 }
 
 /* 0, or why not. */
-static int measure(DiskWatch *watch) {
+static int measure(DiskWatch *watch, const char *root) {
         int number;
 
-        if (watch->root_fd < 0 || watch->wake_fd < 0 || watch->full_fd < 0)
+        watch->root_fd = open(root, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC);
+        if (watch->root_fd < 0)
+                return errno;
+        watch->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        watch->full_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (watch->wake_fd < 0 || watch->full_fd < 0)
                 return errno;
         number = start_thread(watch);
         if (number != 0)
@@ -301,7 +303,7 @@ bool disk_watch_open(const Spec *spec, bool is_best_effort, DiskWatch **ret_watc
         if (!limit_set_is_limited(&spec->limits, LIMIT_DISK))
                 return true;
         watch = new_watch(root, spec->limits.value[LIMIT_DISK]);
-        number = measure(watch);
+        number = measure(watch, root);
         if (number == 0) {
                 *ret_watch = watch;
                 return true;

@@ -227,11 +227,11 @@ bool tree_walk(Tree *tree) {
         bool is_done = false;
         int number;
 
+        tree_clear(tree); /* of a walk before */
         walk->tree = tree;
         walk->levels = g_array_new(FALSE, FALSE, sizeof(Level));
         walk->names = g_byte_array_new();
-        if (!tree->devices)
-                tree->devices = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+        tree->devices = g_array_new(FALSE, FALSE, sizeof(uint64_t));
         if (statx(tree->root_fd, "", AT_EMPTY_PATH, WANTED, &walk->root) == 0)
                 is_done = enter(walk, tree->root_fd, ".") && walk_on(walk);
         number = errno;
@@ -248,4 +248,6 @@ bool tree_walk(Tree *tree) {
 void tree_clear(Tree *tree) {
         inode_set_clear(&tree->seen);
         g_clear_pointer(&tree->devices, g_array_unref);
+        tree->bytes = tree->entries = tree->hidden = 0;
+        tree->is_torn = false;
 }

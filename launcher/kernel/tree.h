@@ -23,9 +23,9 @@ typedef struct {
         GArray *devices; /* of uint64_t: where they are */
 } Tree;
 
-/* The walk. False: it could not be begun or went wrong half way, and errno says why. */
+/* The walk, which begins anew. False: it could not be begun or went wrong half way, and errno says why. */
 bool tree_walk(Tree *tree) G_GNUC_WARN_UNUSED_RESULT;
-void tree_clear(Tree *tree);
+void tree_clear(Tree *tree); /* what it has found */
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Tree, tree_clear)
 
 /* Counts a file of the tree that the walk did not come across. False: it did. */

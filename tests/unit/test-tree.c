@@ -256,6 +256,9 @@ static void test_called_off(void) {
         write_file(root, "file", KIB);
         tree.root_fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         ok(!tree_walk(&tree) && errno == ECANCELED, "a walk can be called off");
+        tree.is_off = &never;
+        for (int i = 0; i < 2; i++)
+                ok(tree_walk(&tree) && tree.entries == 1 && tree.bytes > 0, "and be done anew");
         (void)close(tree.root_fd);
         end();
 }
