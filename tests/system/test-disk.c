@@ -117,7 +117,7 @@ static const struct {
         { "elsewhere", NULL, "head -c 8M /dev/zero >../elsewhere; sleep 0.6; rm ../elsewhere", NULL,
           false },
         { "links to what is elsewhere", NULL,
-          "head -c 8M /dev/zero >../elsewhere; ln -s ../elsewhere ../../.. .; sleep 0.6; rm ../elsewhere",
+          "head -c 8M /dev/zero >../elsewhere; ln -s ../elsewhere file; ln -s ../.. up; sleep 0.6; rm ../elsewhere",
           NULL, true },
         { "what was there before", "head -c 8M /dev/zero >old", "sleep 0.6", NULL, false },
         { "what it makes room for", "head -c 8M /dev/zero >old",
@@ -213,11 +213,13 @@ static void test_quick(void) {
 static void test_grace(void) {
         begin(NULL);
         {
-                KitOrder order = { .options = WORDS("--disk", "1M", "-C", workspace, "--timeout",
-                                                    "500ms", "--grace", "10m"),
-                                   .command = WORDS("sh", "-c",
-                                                    "trap 'head -c 8M /dev/zero >file' TERM; "
-                                                    "while :; do sleep 0.1; done") };
+                KitOrder order = {
+                        .options = WORDS("--disk", "1M", "-C", workspace, "--timeout", "500ms",
+                                         "--grace", "10m"),
+                        .command = WORDS("sh", "-c",
+                                         "trap 'head -c 8M /dev/zero >file' TERM; "
+                                         "exec 2>/dev/null; while :; do sleep 0.1; done")
+                };
                 Expected expected = {
                         .outcome = "timeout",
                         .status = 124,
