@@ -8,6 +8,7 @@
 #include <systemd/sd-event.h>
 
 #include "launcher/deadline.h"
+#include "launcher/diskwatch.h"
 #include "launcher/interrupt.h"
 #include "launcher/kernel/error.h"
 #include "launcher/launch.h"
@@ -106,8 +107,9 @@ static void on_over(void *userdata) {
 }
 
 static bool start_and_wait(TrialGround *ground, const Spec *spec, const Caller *caller,
-                           const Options *options, Trial *trial, GError **error) {
+                           const Options *options, DiskWatch *disk, Trial *trial, GError **error) {
         LaunchSettings settings = {
+                .disk = disk,
                 .event = ground->event,
                 .door = ground->door,
                 .spec = spec,
@@ -141,6 +143,7 @@ static bool try(TrialGround *ground, char **argv, Trial *trial, GError **error) 
         g_auto(Options) options = { 0 };
         g_autoptr(Spec) spec = NULL;
         Caller caller = *ground->caller;
+        DiskWatch *disk = NULL;
         bool is_done;
 
         options_init(&options);
@@ -149,11 +152,13 @@ static bool try(TrialGround *ground, char **argv, Trial *trial, GError **error) 
         spec = request_spec(&options, environ);
         caller.directory = NULL;
         is_done = caller_read_place(&caller, options.directory, error) &&
-                  request_complete(&options, &caller.directory, spec, error);
+                  request_complete(&options, &caller.directory, spec, error) &&
+                  disk_watch_open(spec, options.is_best_effort, &disk, error);
         if (is_done) {
                 session_choose_user(ground->door, spec);
-                is_done = start_and_wait(ground, spec, &caller, &options, trial, error);
+                is_done = start_and_wait(ground, spec, &caller, &options, disk, trial, error);
         }
+        disk_watch_free(disk);
         g_free(caller.directory);
         return is_done;
 }
