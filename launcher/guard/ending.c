@@ -12,8 +12,12 @@
 #include "dbus/manager.h"
 #include "units/name.h"
 
-#define ROUND_USEC (50 * 1000)
-#define ROUNDS_MAX 400
+/* Who takes longer than some seconds (a program that the kernel cannot kill yet, a manager that is stopped) is looked at now
+ * and then, for an hour. */
+#define ROUND_USEC      (50 * 1000)
+#define ROUNDS_QUICK    400
+#define ROUND_SLOW_USEC (1000 * 1000)
+#define ROUNDS_MAX      (ROUNDS_QUICK + 3600)
 #define EMPTY_ROUNDS_ENOUGH \
         6 /* the manager reads what a dead launcher sent within the first of them */
 
@@ -44,6 +48,10 @@ static void disconnect(Ending *ending) {
         if (ending->bus)
                 sd_bus_detach_event(ending->bus);
         ending->bus = sd_bus_close_unref(ending->bus);
+}
+
+static uint64_t pause_of(const Ending *ending) {
+        return ending->rounds < ROUNDS_QUICK ? ROUND_USEC : ROUND_SLOW_USEC;
 }
 
 static void schedule(Ending *ending, uint64_t usec) {
@@ -97,7 +105,7 @@ static void on_listed(sd_bus_message *reply, const GError *error, void *userdata
         drop_calls(ending);
         if (!reply || !manager_read_units(reply, &units, NULL)) {
                 disconnect(ending); /* try over a new connection */
-                schedule(ending, ROUND_USEC);
+                schedule(ending, pause_of(ending));
                 return;
         }
 
@@ -108,7 +116,7 @@ static void on_listed(sd_bus_message *reply, const GError *error, void *userdata
         if (found == THEIRS || ending->empty_rounds >= EMPTY_ROUNDS_ENOUGH)
                 finish(ending);
         else
-                schedule(ending, ROUND_USEC);
+                schedule(ending, pause_of(ending));
 }
 
 static bool connect_again(Ending *ending) {
@@ -132,7 +140,7 @@ static int on_round(sd_event_source *source, uint64_t usec, void *userdata) {
                 return 0;
         }
         if (!connect_again(ending)) {
-                schedule(ending, ROUND_USEC);
+                schedule(ending, pause_of(ending));
                 return 0;
         }
         drop_calls(ending);

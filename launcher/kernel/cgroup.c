@@ -66,11 +66,14 @@ static void read_mounts(Cgroup *cgroup) {
         for (char **line = lines; *line; line++) {
                 char device[32], mountpoint[4096], type[64], options[1024];
                 const char *behind = strstr(*line, " - cgroup");
+                g_autofree char *point = NULL; /* as it is, not as "\\040" */
 
-                if (behind && sscanf(*line, "%*s %*s %31s %*s %4095s", device, mountpoint) == 2 &&
-                    sscanf(behind, " - %63s %*s %1023s", type, options) == 2 &&
-                    mount_is_seen(mountpoint, device))
-                        hierarchy_take_mount(cgroup, mountpoint, type, options);
+                if (!behind || sscanf(*line, "%*s %*s %31s %*s %4095s", device, mountpoint) != 2 ||
+                    sscanf(behind, " - %63s %*s %1023s", type, options) != 2)
+                        continue;
+                point = g_strcompress(mountpoint);
+                if (mount_is_seen(point, device))
+                        hierarchy_take_mount(cgroup, point, type, options);
         }
 }
 
