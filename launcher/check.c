@@ -4,6 +4,7 @@
 
 #include "check.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 
@@ -194,6 +195,7 @@ void check_explain_failure(const CheckSource *source, GError **error) {
                 [GATE_AT_EXEC] = { LAUNCHER_ERROR_GATE, "the program could not be executed" },
         };
         size_t stage = MIN(failure->stage, G_N_ELEMENTS(stages) - 1);
+        const char *hint = "";
 
         if (!check_world(source, error))
                 return;
@@ -202,8 +204,12 @@ void check_explain_failure(const CheckSource *source, GError **error) {
                 explain_directory(source, error);
                 return;
         }
-        g_set_error(error, LAUNCHER_ERROR, (int)stages[stage].code, "%s: %s", stages[stage].words,
-                    g_strerror(failure->error_number));
+        if (failure->stage == GATE_AT_DIRECTORY && failure->error_number == EACCES &&
+            source->spec->isolation.is_untrusted)
+                hint = "; with --untrusted it is another user, for whom the directory is not open: "
+                       "--uid names one for whom it is";
+        g_set_error(error, LAUNCHER_ERROR, (int)stages[stage].code, "%s: %s%s", stages[stage].words,
+                    g_strerror(failure->error_number), hint);
 }
 
 /* Statuses from 200 on are systemd's own, for what it could not do before the gate was executed. */

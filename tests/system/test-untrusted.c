@@ -284,6 +284,27 @@ static void test_refused(void) {
            "it needs a workspace");
 }
 
+/* Of the caller's own, which is shut to others. */
+static void test_shut_workspace(void) {
+        g_autofree char *shut = g_build_filename(workspace, "shut", NULL);
+        KitOrder order = { .options = WORDS("--untrusted", "--workspace", shut, "-C", shut),
+                           .command = WORDS("true") };
+        bool is_another = is_system() || geteuid() == 0;
+
+        if (mkdir(shut, 0700) < 0)
+                BAIL_OUT("cannot make a directory");
+
+        g_autoptr(KitRun) run = kit_run(&order);
+
+        cmp_ok(run->status, "==", is_another ? 125 : 0, "a workspace that is shut to others");
+        is(run->errors->str,
+           is_another ? "cordon: the program cannot enter the working directory: Permission "
+                        "denied; with --untrusted it is another user, for whom the directory is "
+                        "not open: --uid names one for whom it is\n"
+                      : "",
+           "and what helps");
+}
+
 int main(void) {
         kit_init();
         victims = g_path_get_dirname(kit_victim());
@@ -303,6 +324,7 @@ int main(void) {
         test_stragglers();
         test_exposure();
         test_refused();
+        test_shut_workspace();
         leftover_check_guard("all runs are over");
         free(workspace);
         g_free(victims);
