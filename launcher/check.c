@@ -10,6 +10,7 @@
 
 #include "launcher/kernel/error.h"
 #include "launcher/kernel/user-namespace.h"
+#include "launcher/net/filter.h"
 #include "launcher/walls.h"
 #include "units/extra.h"
 #include "units/text.h"
@@ -161,6 +162,13 @@ bool check_gate(const CheckSource *source, Cgroup **ret_cgroup, Readback *ret_re
                                           .is_own_user = source->door->kind == MANAGER_SYSTEM &&
                                                          !source->spec->user },
                          ret_readback, &reason) &&
+            !source->is_best_effort) {
+                g_propagate_error(error, g_steal_pointer(&reason));
+                return false;
+        }
+        g_clear_error(&reason);
+        if (!filter_check(&source->spec->isolation, cgroup, pid, gate_channel_hello(source->gate),
+                          ret_readback, &reason) &&
             !source->is_best_effort) {
                 g_propagate_error(error, g_steal_pointer(&reason));
                 return false;

@@ -235,7 +235,7 @@ static const OptionInfo table[] = {
         { "private",     0,  NULL,       OPTION_GROUP_MANAGER, take_private,    "under a manager of cordon's own, started on demand", OPTION_NOT_IN_JOB, "at cordon's own alone; it is started on demand" },
         { "untrusted",   0,  NULL,       OPTION_GROUP_ISOLATION, take_untrusted, "for a program that wants out: all of it, bounded" },
         { "private-tmp", 0,  NULL,       OPTION_GROUP_ISOLATION, take_private_tmp, "own /tmp and /var/tmp, empty, gone afterwards" },
-        { "net",         0,  "host|none", OPTION_GROUP_ISOLATION, take_net,     "the network: the caller's (the default), or none" },
+        { "net",         0,  "host|none|allow=LIST", OPTION_GROUP_ISOLATION, take_net, "the caller's network (the default), none, a part" },
         { "fs",          0,  "host|strict", OPTION_GROUP_ISOLATION, take_fs,    "files: the caller's, or system and workspace only" },
         { "workspace",   0,  "DIR",      OPTION_GROUP_ISOLATION, take_workspace, "what --fs strict writes and --disk measures" },
         { "ro",          0,  "PATH",     OPTION_GROUP_ISOLATION, take_ro,       "shown, and read-only; repeatable", OPTION_REPEATABLE },

@@ -96,6 +96,38 @@ static void append_item(GString *text, GVariant *item) {
         }
 }
 
+/* FAMILY, BYTES, LENGTH → "10.0.0.0/8" */
+static char *addresses_setting(const Property *property) {
+        g_autoptr(GString) text = g_string_new(NULL);
+
+        for (size_t i = 0; i < g_variant_n_children(property->value); i++) {
+                g_autoptr(GVariant) item = g_variant_get_child_value(property->value, i);
+                g_autoptr(GVariant) bytes = g_variant_get_child_value(item, 1);
+                AllowNetwork network = { 0 };
+                gsize size = 0;
+                const void *data = g_variant_get_fixed_array(bytes, &size, 1);
+                g_autofree char *word = NULL;
+
+                g_variant_get_child(item, 0, "i", &network.family);
+                g_variant_get_child(item, 2, "u", &network.length);
+                memcpy(network.bytes, data, MIN(size, sizeof network.bytes));
+                word = allow_network_text(&network);
+                g_string_append_printf(text, "%s%s", text->len > 0 ? " " : "", word);
+        }
+        return g_strdup_printf("%s=%s", property->name, text->str);
+}
+
+/* "~" in front of what is forbidden. */
+static char *filter_setting(const Property *property) {
+        g_autoptr(GVariant) words = g_variant_get_child_value(property->value, 1);
+        g_autofree const char **list = g_variant_get_strv(words, NULL);
+        g_autofree char *text = g_strjoinv(" ", (char **)list);
+        gboolean allows = FALSE;
+
+        g_variant_get_child(property->value, 0, "b", &allows);
+        return g_strdup_printf("%s=%s%s", property->name, allows ? "" : "~", text);
+}
+
 static bool is_list_of_paths(const Property *property) {
         const char *type = g_variant_get_type_string(property->value);
 
@@ -119,6 +151,10 @@ static char *plain_setting(const Property *property) {
 
         if (is_list_of_paths(property))
                 return list_setting(property);
+        if (g_variant_is_of_type(property->value, G_VARIANT_TYPE("a(iayu)")))
+                return addresses_setting(property);
+        if (g_variant_is_of_type(property->value, G_VARIANT_TYPE("(bas)")))
+                return filter_setting(property);
         property_list_set(one, property->name, property->value);
         return g_strchomp(property_list_to_text(one));
 }
@@ -200,6 +236,10 @@ char *plan_to_text(const Spec *spec, const PlanWorld *world, const PropertyList 
                         text,
                         "# a private manager takes this over its own socket: not to be pasted\n");
         append_kept(text, spec);
+        if (spec->isolation.allow)
+                g_string_append(text,
+                                "# --net allow: the files that name its hosts inside are made "
+                                "for the run, and are not here\n");
         g_string_append_printf(
                 text, "# the slice: limits of the whole tree\nsystemctl%s set-property --runtime",
                 manager);

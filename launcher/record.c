@@ -142,11 +142,28 @@ static void add_limits(cJSON *record, const RecordSource *source) {
                         add_limit(limits, source, (Limit)i);
 }
 
+/* What was asked, and what opened of it. */
+static void add_allow(cJSON *entry, const Allow *allow) {
+        g_autofree char *text = g_strconcat("allow=", allow->text, NULL);
+        cJSON *addresses;
+
+        add_string(entry, "requested", text);
+        addresses = cJSON_AddArrayToObject(entry, "addresses");
+        for (guint i = 0; i < allow->networks->len; i++) {
+                g_autofree char *network = allow_network_text(
+                        &g_array_index(allow->networks, AllowNetwork, i));
+
+                add_text_item(addresses, network);
+        }
+}
+
 /* What of the option's text is worth knowing: true, its word, or its paths. */
 static void add_requested(cJSON *entry, const IsolationSet *set, Isolation isolation) {
         cJSON *paths;
 
-        if (isolation == ISOLATION_NET)
+        if (isolation == ISOLATION_NET && set->allow)
+                add_allow(entry, set->allow);
+        else if (isolation == ISOLATION_NET)
                 add_string(entry, "requested", "none");
         else if (isolation == ISOLATION_FS)
                 add_string(entry, "requested", "strict");
@@ -189,7 +206,7 @@ static void add_isolation(cJSON *record, const RecordSource *source) {
                         continue;
                 entry = cJSON_AddObjectToObject(isolations, info->key);
                 add_requested(entry, set, (Isolation)i);
-                add_string(entry, "by", info->by);
+                add_string(entry, "by", isolation_by(set, (Isolation)i));
                 if (source->readback && source->readback->is_read)
                         cJSON_AddBoolToObject(entry, "enforced", source->readback->isolation[i]);
                 if (source->readback && i == ISOLATION_UNTRUSTED)

@@ -10,6 +10,7 @@
 
 #include "launcher/kernel/account.h"
 #include "launcher/kernel/caller.h"
+#include "launcher/net/settle.h"
 #include "launcher/paths.h"
 #include "units/name.h"
 #include "units/text.h"
@@ -132,5 +133,6 @@ bool request_complete(const Options *options, char **directory, Spec *spec, GErr
         spec->group = g_strdup(options->group);
         return paths_settle(&spec->isolation, limit_set_is_limited(&spec->limits, LIMIT_DISK),
                             directory, error) &&
-               isolation_check_extra(&spec->isolation, spec->extra, error);
+               isolation_check_extra(&spec->isolation, spec->extra, error) &&
+               net_settle(&spec->isolation, error);
 }

@@ -280,6 +280,8 @@ static const char *check_one(View *view, Isolation isolation, char **ret_what) {
         case ISOLATION_PRIVATE_TMP:
                 return check_private_tmp(view);
         case ISOLATION_NET:
+                if (set->allow)
+                        return NULL; /* launcher/net/filter */
                 *ret_what = g_strdup(" none");
                 return check_network(view);
         case ISOLATION_FS:

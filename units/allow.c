@@ -428,7 +428,8 @@ static void add_covers(const Allow *allow, PropertyList *unit) {
         }
 }
 
-static const char *const owned[] = { "IPAddressAllow", "IPAddressDeny", "RestrictAddressFamilies" };
+static const char *const owned[] = { "IPAddressAllow", "IPAddressDeny", "RestrictAddressFamilies",
+                                     "SystemCallArchitectures" };
 
 bool allow_owns(const char *property) {
         for (size_t i = 0; i < G_N_ELEMENTS(owned); i++)
@@ -438,10 +439,11 @@ bool allow_owns(const char *property) {
 }
 
 /* The filter is that of the cgroup and sees IP alone: so there is nothing but IP, and no way into another cgroup by a
- * mere write. */
+ * mere write. The families of other ABIs (socketcall) cannot be told apart. */
 void allow_compose(const Allow *allow, PropertyList *unit) {
         static const AllowNetwork any[] = { { .family = AF_INET }, { .family = AF_INET6 } };
         static const char *const families[] = { "AF_UNIX", "AF_INET", "AF_INET6", "AF_NETLINK" };
+        static const char *const architectures[] = { "native" };
 
         property_list_set(unit, "IPAddressDeny", networks_variant(any, G_N_ELEMENTS(any)));
         property_list_set(unit, "IPAddressAllow",
@@ -450,6 +452,7 @@ void allow_compose(const Allow *allow, PropertyList *unit) {
         property_list_set(unit, "RestrictAddressFamilies",
                           g_variant_new("(b@as)", TRUE,
                                         g_variant_new_strv(families, G_N_ELEMENTS(families))));
+        property_list_set(unit, "SystemCallArchitectures", g_variant_new_strv(architectures, 1));
         property_list_set_bool(unit, "ProtectControlGroups", true);
         add_covers(allow, unit);
 }

@@ -70,6 +70,7 @@ char *isolation_rule_text(const PathRule *rule) {
 }
 
 void isolation_set_clear(IsolationSet *set) {
+        allow_free(set->allow);
         g_free(set->workspace);
         g_clear_pointer(&set->rules, g_ptr_array_unref);
         *set = (IsolationSet){ 0 };
@@ -91,6 +92,7 @@ static PathRule *rule_at(const IsolationSet *set, guint index) {
 
 void isolation_set_copy(const IsolationSet *from, IsolationSet *ret_set) {
         *ret_set = *from;
+        ret_set->allow = allow_copy(from->allow);
         ret_set->workspace = g_strdup(from->workspace);
         ret_set->rules = NULL;
         for (guint i = 0; i < rule_count(from); i++) {
@@ -150,6 +152,23 @@ static bool parse_word(Isolation isolation, const char *text, const char *word, 
                bad_value(error, table[isolation].key, text, accepted);
 }
 
+static bool parse_net(IsolationSet *set, const char *text, GError **error) {
+        bool is_none = strcmp(text, "none") == 0;
+        g_autoptr(Allow) allow = NULL;
+
+        if (g_str_has_prefix(text, "allow=")) {
+                allow = allow_parse(text + strlen("allow="), error);
+                if (!allow)
+                        return false;
+        } else if (!is_none && strcmp(text, "host") != 0) {
+                return bad_value(error, table[ISOLATION_NET].key, text, "host, none, allow=LIST");
+        }
+        set->has_no_network = is_none;
+        allow_free(set->allow);
+        set->allow = g_steal_pointer(&allow);
+        return true;
+}
+
 static bool parse_scratch(const char *text, PathRule *rule, GError **error) {
         const char *key = table[ISOLATION_SCRATCH].key, *colon = strrchr(text, ':');
         g_autofree char *path = g_strndup(text, colon ? (gsize)(colon - text) : strlen(text));
@@ -190,7 +209,7 @@ bool isolation_set_parse(IsolationSet *set, Isolation isolation, const char *tex
                 return true;
         case ISOLATION_NET:
                 set->is_net_said = true;
-                return parse_word(isolation, text, "none", &set->has_no_network, error);
+                return parse_net(set, text, error);
         case ISOLATION_FS:
                 set->is_fs_said = true;
                 return parse_word(isolation, text, "strict", &set->has_strict_fs, error);
@@ -214,7 +233,7 @@ bool isolation_is_asked(const IsolationSet *set, Isolation isolation) {
         case ISOLATION_PRIVATE_TMP:
                 return set->has_private_tmp;
         case ISOLATION_NET:
-                return set->has_no_network;
+                return set->has_no_network || set->allow;
         case ISOLATION_FS:
                 return set->has_strict_fs;
         default:
@@ -225,8 +244,12 @@ bool isolation_is_asked(const IsolationSet *set, Isolation isolation) {
         }
 }
 
+const char *isolation_by(const IsolationSet *set, Isolation isolation) {
+        return isolation == ISOLATION_NET && set->allow ? "IPAddressDeny" : table[isolation].by;
+}
+
 bool isolation_any_mount(const IsolationSet *set) {
-        return set->has_private_tmp || set->has_strict_fs || rule_count(set) > 0;
+        return set->has_private_tmp || set->has_strict_fs || set->allow || rule_count(set) > 0;
 }
 
 bool isolation_any(const IsolationSet *set) {
@@ -374,12 +397,14 @@ static void compose_asked(const IsolationSet *set, PropertyList *list) {
                 add_bare_run(list);
         if (set->has_strict_fs)
                 add_strict_fs(list, set);
-        if (set->has_strict_fs && !set->has_no_network)
+        if (set->has_strict_fs && !set->has_no_network && !set->allow)
                 add_resolver(list);
         if (set->has_private_tmp)
                 property_list_set_bool(list, "PrivateTmp", true);
         if (set->has_no_network)
                 property_list_set_bool(list, "PrivateNetwork", true);
+        if (set->allow)
+                allow_compose(set->allow, list);
         for (guint i = 0; i < rule_count(set); i++)
                 add_path(list, rule_at(set, i));
 }
@@ -454,15 +479,19 @@ bool isolation_check_extra(const IsolationSet *set, const PropertyList *extra, G
                 const Property *property = property_list_at(asked, i);
                 g_autofree char *extended = g_strconcat(property->name, "Ex", NULL);
 
-                if (g_variant_is_container(property->value) ||
+                bool is_of_allow = set->allow && allow_owns(property->name);
+
+                if ((g_variant_is_container(property->value) && !is_of_allow) ||
                     (!extra_has(extra, property->name) && !extra_has(extra, extended)))
                         continue;
                 g_set_error(error, UNITS_ERROR, UNITS_ERROR_RESERVED,
                             "-p: \"%s\" is what --%s sets already: give one of them",
                             property->name,
-                            set->has_strict_fs                              ? "fs strict"
+                            is_of_allow                                     ? "net allow"
+                            : set->has_strict_fs                            ? "fs strict"
                             : g_str_equal(property->name, "PrivateNetwork") ? "net none"
-                                                                            : "private-tmp");
+                            : g_str_equal(property->name, "PrivateTmp")     ? "private-tmp"
+                                                                            : "net allow");
                 return false;
         }
         return true;

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "allow.h"
 #include "property.h"
 
 typedef enum {
@@ -43,6 +44,7 @@ typedef struct {
         bool is_untrusted;
         bool has_private_tmp, has_no_network, has_strict_fs;
         bool is_net_said, is_fs_said; /* host included */
+        Allow *allow;                 /* --net allow=; NULL: not asked for */
         char *workspace;              /* absolute; NULL: the working directory */
         GPtrArray *rules;             /* of PathRule*, in the order given; NULL: none */
 } IsolationSet;
@@ -65,6 +67,8 @@ bool isolation_check_path(Isolation isolation, const char *option, const char *p
 void isolation_set_settle(IsolationSet *set);
 
 bool isolation_is_asked(const IsolationSet *set, Isolation isolation);
+/* The property that carries it: the row's, or that of its other form. */
+const char *isolation_by(const IsolationSet *set, Isolation isolation);
 bool isolation_any(const IsolationSet *set);
 bool isolation_any_mount(const IsolationSet *set); /* something of the file system is another */
 

@@ -28,6 +28,20 @@ static void append_string(GByteArray *bytes, const char *string) {
         g_byte_array_append(bytes, (const guint8 *)string, (guint)strlen(string) + 1);
 }
 
+static void encode_probes(const Allow *allow, GateRequest *request) {
+        static const int families[GATE_PROBES] = { AF_INET, AF_INET6 };
+
+        request->with_probes = allow != NULL;
+        for (int i = 0; allow && i < GATE_PROBES; i++) {
+                AllowNetwork closed;
+
+                if (!allow_find_closed(allow, families[i], &closed))
+                        continue;
+                request->probes[i].family = (uint32_t)families[i];
+                memcpy(request->probes[i].address, closed.bytes, sizeof closed.bytes);
+        }
+}
+
 static GByteArray *request_encode(const GateOrder *order) {
         GByteArray *bytes = g_byte_array_new();
         const Caller *caller = order->caller;
@@ -51,6 +65,7 @@ static GByteArray *request_encode(const GateOrder *order) {
                 .group_count = order->keep_groups ? GATE_GROUPS_KEPT : caller->group_count,
         };
 
+        encode_probes(order->allow, &request);
         for (int i = 0; i < GATE_RLIMITS; i++) {
                 request.rlimits[i].soft = caller->rlimits[i].rlim_cur;
                 request.rlimits[i].hard = caller->rlimits[i].rlim_max;

@@ -24,6 +24,7 @@
 
 #include "init.h"
 #include "namespace.h"
+#include "probe.h"
 #include "protocol.h"
 #include "schedule.h"
 #include "scope.h"
@@ -411,6 +412,7 @@ int gate_child_run(int inherited) {
 
         if (!enter_directory(&program))
                 return fail(channel, GATE_AT_DIRECTORY, errno);
+        probe_network(program.request, &hello);
         apply_signals(program.request);
         hello.is_scoped = program.request->is_scoped && scope_close();
         channel = say_hello(channel, &hello, init_ends[1]);

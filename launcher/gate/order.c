@@ -35,6 +35,7 @@ GateOrder gate_order_of(const Spec *spec, const Caller *caller) {
                 .caller = caller,
                 .rlimit_mask = ~(limit_set_rlimits(&spec->limits) | extra_rlimits(spec->extra)),
                 .schedule_parts = schedule_parts(spec),
+                .allow = spec->isolation.allow,
                 .stdio = { -1, -1, -1 },
                 .is_directory_another = isolation_hides(&spec->isolation, caller->directory),
                 .keep_groups = spec->user || spec->group || spec->isolation.is_untrusted ||

@@ -21,7 +21,7 @@
 
 #include <stdint.h>
 
-#define GATE_VERSION   1U
+#define GATE_VERSION   2U
 #define GATE_REQUEST   'R'
 #define GATE_GO        'G'
 #define GATE_RLIMITS   16
@@ -56,6 +56,21 @@ typedef struct {
         uint64_t cpus[GATE_CPU_WORDS]; /* bit n: CPU n */
 } GateSchedule;
 
+/* Addresses that no packet may reach from there: the filter of --net allow= shows itself by denying them. */
+#define GATE_PROBES 2
+
+typedef struct {
+        uint32_t family; /* AF_INET, AF_INET6; 0: none to try */
+        uint8_t address[16];
+} GateProbe;
+
+typedef enum {
+        GATE_PROBE_NONE,
+        GATE_PROBE_DENIED,
+        GATE_PROBE_NO_WAY, /* no such family or no route: nothing is shown */
+        GATE_PROBE_PASSED,
+} GateProbeResult;
+
 typedef struct {
         uint32_t version;
         uint32_t argc;
@@ -74,6 +89,9 @@ typedef struct {
         uint64_t directory_dev, directory_ino;
         GateRlimit rlimits[GATE_RLIMITS];
         GateSchedule schedule;
+        GateProbe probes[GATE_PROBES];
+        uint32_t with_probes; /* these, and what other families of sockets it can have */
+        uint32_t unused;
         /* group_count gid_t follow, then strings_size bytes: directory, argc arguments, envc variables, each with its
          * NUL */
 } GateRequest;
@@ -104,7 +122,10 @@ typedef struct {
 typedef struct {
         uint32_t type; /* GATE_HELLO */
         uint32_t unapplied;
-        uint32_t is_scoped;               /* signals do stay inside */
+        uint32_t is_scoped;           /* signals do stay inside */
+        uint32_t probes[GATE_PROBES]; /* GateProbeResult */
+        uint32_t has_packets;         /* a socket below IP could be had, or is not forbidden */
+        uint32_t unused;
         GateRlimit rlimits[GATE_RLIMITS]; /* as the program will have them */
         GateWorld world;
 } GateHello;

@@ -342,6 +342,21 @@ bool cgroup_read_effective(Cgroup *cgroup, Limit limit, uint64_t *ret_value) {
         return minimum_upwards(cgroup->paths[legacy], cgroup->roots[legacy], slash + 1, ret_value);
 }
 
+char *cgroup_path_of(const Cgroup *cgroup, pid_t pid) {
+        g_autofree char *file = g_strdup_printf("/proc/%d/cgroup", (int)pid);
+        g_autofree char *text = NULL;
+
+        if (!g_file_get_contents(file, &text, NULL, NULL))
+                return NULL;
+        g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+
+        for (char **line = lines; *line; line++)
+                if (g_str_has_prefix(*line, "0::"))
+                        return g_strconcat(cgroup->roots[HIERARCHY_UNIFIED], *line + strlen("0::"),
+                                           NULL);
+        return NULL;
+}
+
 bool cgroup_is_version_1(const Cgroup *cgroup, const char *controller) {
         Hierarchy hierarchy = hierarchy_named(controller, strlen(controller));
 

@@ -48,6 +48,9 @@ void cgroup_kill(Cgroup *cgroup);
 /* What holds: the smallest value of a limit's file over the slice and everything above it. False: no such file. */
 bool cgroup_read_effective(Cgroup *cgroup, Limit limit, uint64_t *ret_value);
 
+/* Where in the unified hierarchy a process of it is, absolute; NULL: nowhere that we can see. */
+char *cgroup_path_of(const Cgroup *cgroup, pid_t pid);
+
 /* Is this controller ("memory") one of version 1 here? */
 bool cgroup_is_version_1(const Cgroup *cgroup, const char *controller);
 

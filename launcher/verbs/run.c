@@ -17,6 +17,8 @@
 #include "launcher/job.h"
 #include "launcher/kernel/error.h"
 #include "launcher/launch.h"
+#include "launcher/net/pins.h"
+#include "launcher/net/start.h"
 #include "launcher/options.h"
 #include "launcher/plan.h"
 #include "launcher/record.h"
@@ -44,6 +46,7 @@ typedef struct {
         Launch *launch;
         Facts refused; /* when there is no launch to ask */
         int input_fd;
+        char *pins; /* the files for --net allow=; NULL: none */
         Sink sink;
         bool is_beginning_told;
         int tell_fd; /* of a detached launcher, while its caller waits; −1 */
@@ -60,6 +63,8 @@ static void drop_caller(Run *run) {
 
 static void run_clear(Run *run) {
         drop_caller(run);
+        pins_remove(run->pins);
+        g_free(run->pins);
         launch_free(run->launch);
         disk_watch_free(run->disk);
         door_free(run->door);
@@ -241,6 +246,7 @@ static void print_beginning(Run *run) {
         const char *version = run->launch ? launch_unit_state(run->launch)->manager_version : NULL;
         uint32_t unapplied = run->launch ? launch_unapplied(run->launch) : 0;
         g_autofree char *variables = NULL;
+        const Allow *allow = run->spec->isolation.allow;
         const Shortfall *shortfall;
 
         if (run->is_beginning_told || !run->door)
@@ -251,6 +257,8 @@ static void print_beginning(Run *run) {
         for (size_t i = 0; (shortfall = shortfall_at(i)); i++)
                 if (unapplied & shortfall->bit)
                         print("not passed on: %s", shortfall->words);
+        for (guint i = 0; allow && i < allow->notes->len; i++)
+                print("%s", (const char *)allow->notes->pdata[i]);
         variables = request_lost_variables(&run->options, run->spec, environ);
         if (variables)
                 print("not passed on: %s, which describe the caller's own unit", variables);
@@ -299,6 +307,7 @@ static bool watch_caller(Run *run) {
 static void on_started(void *userdata) {
         Run *run = userdata;
 
+        pins_remove(run->pins);
         if (run->options.is_verbose)
                 print_beginning(run);
         if (!tell_caller(run, 0, run->spec->id))
@@ -349,6 +358,8 @@ static bool launch(Run *run, GError **error) {
         settings.event = run->event;
         settings.door = run->door;
         settings.disk = run->disk;
+        if (!net_start(&settings, &run->pins, error))
+                return false;
         run->launch = launch_new(&settings, error);
         if (!run->launch)
                 return false;

@@ -307,6 +307,10 @@ bool cgroup_read_effective(Cgroup *cgroup, Limit limit, uint64_t *ret_value) {
         return false;
 }
 
+char *cgroup_path_of(const Cgroup *cgroup, pid_t pid) {
+        return NULL;
+}
+
 bool cgroup_is_version_1(const Cgroup *cgroup, const char *controller) {
         return false;
 }

@@ -243,6 +243,7 @@ static void test_properties(void) {
                 "IPAddressDeny=[(2, [0x00, 0x00, 0x00, 0x00], 0), (10, [",
                 "IPAddressAllow=[(2, [0x7f, 0x00, 0x00, 0x02], 32), (10, [0x20, 0x01, 0x0d",
                 "RestrictAddressFamilies=(true, ['AF_UNIX', 'AF_INET', 'AF_INET6', 'AF_NETLINK'])\n",
+                "SystemCallArchitectures=['native']\n",
                 "ProtectControlGroups=yes\n",
                 "TemporaryFileSystem=[('/run/nscd', 'ro')]\n",
                 "BindReadOnlyPaths=[('/run/x/hosts', '/etc/hosts', false, 0)]\n",

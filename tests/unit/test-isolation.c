@@ -35,8 +35,9 @@ static const struct {
         const char *message;
         const char *const *words;
 } refused[] = {
-        { "--net: \"allow=x\" is not accepted; accepted: host, none", WORDS("net", "allow=x") },
-        { "--net: \"\" is not accepted; accepted: host, none", WORDS("net", "") },
+        { "--net: \"allow\" is not accepted; accepted: host, none, allow=LIST", WORDS("net", "allow") },
+        { "--net: \"\" is not accepted; accepted: host, none, allow=LIST", WORDS("net", "") },
+        { "--net: \"10.0.0.1/8\" is not accepted; accepted: a host name, an address, ADDRESS/BITS with nothing behind the bits, @LIST; commas between", WORDS("net", "allow=a,10.0.0.1/8") },
         { "--fs: \"Strict\" is not accepted; accepted: host, strict", WORDS("fs", "Strict") },
         { "--ro: \"\" is not accepted; accepted: a path", WORDS("ro", "") },
         { "--rw: \"/x/..\" is not accepted; accepted: a path below /", WORDS("rw", "/x/..") },
@@ -64,6 +65,8 @@ static const struct {
         { WORDS("private-tmp", ""), true, "PrivateUsers=yes\nPrivateTmp=yes\n" },
         { WORDS("net", "none"), false, "PrivateNetwork=yes\n" },
         { WORDS("net", "none", "net", "host"), false, "" },
+        { WORDS("net", "allow=a", "net", "host"), false, "" },
+        { WORDS("net", "allow=a", "net", "none"), false, "PrivateNetwork=yes\n" },
         { WORDS("ro", "/a", "ro", "/b/../c"), false,
           "BindReadOnlyPaths=[('/a', '/a', false, 16384), ('/c', '/c', false, 16384)]\n" },
         { WORDS("rw", "/a: b%n"), false, "BindPaths=[('/a: b%n', '/a: b%n', false, 16384)]\n" },
@@ -289,6 +292,43 @@ static void test_extra(void) {
         }
 }
 
+/* The filter is on nothing but the unit, and -p has no word in it. */
+static void test_allow(void) {
+        static const char *const reserved[] = { "IPAddressAllow=any", "IPAddressDeny=10.0.0.0/8",
+                                                "RestrictAddressFamilies=AF_PACKET",
+                                                "ProtectControlGroups=no" };
+        IsolationSet set = { 0 }, copy = { 0 };
+        g_autoptr(PropertyList) unit = property_list_new();
+        g_autofree char *text = NULL;
+
+        ok(set_from(WORDS("fs", "strict", "net", "allow=10.0.0.0/8", "workspace", "/w"), &set,
+                    NULL),
+           "--net allow=");
+        isolation_set_copy(&set, &copy);
+        isolation_set_clear(&set);
+        isolation_compose(&copy, &(IsolationContext){ .gate_path = GATE }, unit);
+        text = property_list_to_text(unit);
+        ok(strstr(text, "IPAddressDeny=") && !strstr(text, "PrivateNetwork"), "it is a filter");
+        ok(!strstr(text, "resolv.conf"), "and nobody is asked for names");
+        ok(isolation_is_asked(&copy, ISOLATION_NET), "it is asked for");
+        is(isolation_by(&copy, ISOLATION_NET), "IPAddressDeny", "by its own property");
+        ok(isolation_own_namespaces(&copy) == (EXTRA_OWN_MOUNT | EXTRA_OWN_USER),
+           "in the caller's network");
+        for (size_t i = 0; i < G_N_ELEMENTS(reserved); i++) {
+                g_autoptr(PropertyList) extra = property_list_new();
+                g_autoptr(GError) error = NULL;
+
+                copy.has_strict_fs = false;
+                ok(extra_parse(reserved[i], extra, NULL) &&
+                           !isolation_check_extra(&copy, extra, &error),
+                   "-p %s is refused", reserved[i]);
+                ok(error && g_str_has_suffix(error->message,
+                                             "is what --net allow sets already: give one of them"),
+                   "-p %s: the words", reserved[i]);
+        }
+        isolation_set_clear(&copy);
+}
+
 /* What -p says of users counts, also that there are to be none. */
 static void test_users(void) {
         g_autoptr(PropertyList) extra = property_list_new();
@@ -309,6 +349,7 @@ int main(void) {
         test_strict();
         test_hidden();
         test_extra();
+        test_allow();
         test_users();
         test_untrusted();
         done_testing();

@@ -100,7 +100,7 @@ static const struct {
         { "bad-job", "$.capture: true or false is needed, here is a string", "{\"capture\":\"yes\"}" },
         { "bad-job", "$.capture: true or false is needed, here is a number", "{\"capture\":1}" },
         { "bad-value", "$.on-output: \"x\" is not accepted; accepted: truncate, kill", "{\"on-output\":\"x\"}" },
-        { "bad-value", "$.net: \"x\" is not accepted; accepted: host, none", "{\"net\":\"x\"}" },
+        { "bad-value", "$.net: \"x\" is not accepted; accepted: host, none, allow=LIST", "{\"net\":\"x\"}" },
         { "bad-job", "$.private-tmp: true or false is needed, here is a string", "{\"private-tmp\":\"yes\"}" },
         { "bad-value", "$.ro[1]: \"\" is not accepted; accepted: a path", "{\"ro\":[\"/a\",\"\"]}" },
         { "bad-job", "$.fs: a string is needed, here is an array", "{\"fs\":[\"strict\"]}" },
