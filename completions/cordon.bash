@@ -29,6 +29,9 @@ _cordon_value() {
             [[ $name == DIR ]] && mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -d -- "$2")
             [[ $name != DIR ]] && mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$2")
             ;;
+        [a-z]*=[A-Z]*)
+            [[ ${name%%=*}= == "$2"* ]] && compopt -o nospace && COMPREPLY+=("${name%%=*}=")
+            ;;
         *[A-Z]*) ;;
         "$2"*) COMPREPLY+=("$name") ;;
         esac

@@ -18,7 +18,8 @@ function __cordon_value
             case DIR
                 __fish_complete_directories $argv[1]
             case '*'
-                string match -qr '[A-Z]' -- $name; or echo $name
+                set -l begun (string replace -r '^([a-z]+=)[A-Z]+$' '$1' -- $name)
+                string match -qr '[A-Z]' -- $begun; or echo $begun
         end
     end
 end

@@ -9,6 +9,7 @@ _cordon_value() {
         case $name in
         FILE | PATH) _files ;;
         DIR) _files -/ ;;
+        [a-z]*=[A-Z]*) compadd -S '' -- ${name%%=*}= ;;
         *[A-Z]*) _message -r $name ;;
         *) compadd -- $name ;;
         esac

@@ -148,6 +148,8 @@ static void add_allow(cJSON *entry, const Allow *allow) {
         cJSON *addresses;
 
         add_string(entry, "requested", text);
+        if (allow->networks->len == 0)
+                return; /* it did not get that far */
         addresses = cJSON_AddArrayToObject(entry, "addresses");
         for (guint i = 0; i < allow->networks->len; i++) {
                 g_autofree char *network = allow_network_text(

@@ -270,6 +270,7 @@ static void take_cargo_line(Search *search, char *line) {
         key = split_line(line, &value);
         if (!key || key[0] == '#' || !search->section)
                 return;
+        value += value[0] == '"' || value[0] == '\'';
         value[strcspn(value, "\"'")] = '\0'; /* and what is behind it */
         if (g_str_has_prefix(search->section, "source.") && g_str_equal(key, "replace-with"))
                 search->has_default = true;
