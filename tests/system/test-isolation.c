@@ -357,7 +357,7 @@ static const Refusal refusals[] = {
         { "a workspace that is the system's", WORDS("--fs", "strict", "-C", "/"), "bad-value",
           "--fs strict: \"/\": not a workspace: --workspace (or -C) names another directory; see cordon run --help" },
         { "a network of another kind", WORDS("--net", "some"), "bad-value",
-          "--net: \"some\" is not accepted; accepted: host, none; see cordon run --help" },
+          "--net: \"some\" is not accepted; accepted: host, none, allow=LIST; see cordon run --help" },
         { "a line break in a path", WORDS("--hide", "@/a\nb"), "bad-value",
           "--hide: \"@/a\\x0ab\" is not accepted; accepted: a path in UTF-8 without control characters, quotes, backslashes and colons; see cordon run --help" },
 };
