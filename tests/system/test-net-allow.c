@@ -455,6 +455,9 @@ static void test_stdio(void) {
                 expect(run, &refused, "a network socket");
                 order.input_fd = pair[0];
 
+                if (i > 0 && geteuid() != 0)
+                        continue; /* cannot be had */
+
                 g_autoptr(KitRun) local = kit_run(&order);
 
                 is(local->output->str, "it ran\n", "a socket of the machine alone is no network");
