@@ -125,7 +125,6 @@ typedef struct {
         uint32_t is_scoped;           /* signals do stay inside */
         uint32_t probes[GATE_PROBES]; /* GateProbeResult */
         uint32_t has_packets;         /* a socket below IP could be had, or is not forbidden */
-        uint32_t unused;
         GateRlimit rlimits[GATE_RLIMITS]; /* as the program will have them */
         GateWorld world;
 } GateHello;
