@@ -17,6 +17,13 @@
 
 #define DIRECTORY_SHOWN 80
 
+bool check_needs_empty_root(const CheckSource *source) {
+        const IsolationSet *set = &source->spec->isolation;
+
+        return set->is_untrusted && set->has_strict_fs && source->door->kind == MANAGER_SYSTEM &&
+               !source->spec->user;
+}
+
 void check_prepare(const CheckSource *source, ComposeContext *context) {
         bool is_best_effort = source->is_best_effort;
 
@@ -26,6 +33,7 @@ void check_prepare(const CheckSource *source, ComposeContext *context) {
         context->is_system = source->door->kind == MANAGER_SYSTEM;
         context->nice = source->caller->nice;
         context->systemd_major = source->door->systemd_major;
+        context->empty_root = source->empty_root;
         context->without_isolation = is_best_effort && context->is_unprivileged &&
                                      isolation_any(&source->spec->isolation) &&
                                      !user_namespace_can_be_had();

@@ -22,9 +22,13 @@ typedef struct {
         const Spec *spec;
         const char *slice;
         const char *gate_path;
-        const DiskWatch *disk; /* NULL: nobody watches it */
-        bool is_best_effort;   /* a limit that is not in force does not fail the check */
+        const char *empty_root; /* NULL: none is needed */
+        const DiskWatch *disk;  /* NULL: nobody watches it */
+        bool is_best_effort;    /* a limit that is not in force does not fail the check */
 } CheckSource;
+
+/* A user that the manager makes up has a read-only / in a place where an empty one would be. */
+bool check_needs_empty_root(const CheckSource *source);
 
 /* What is asked of the manager beside the spec: as far as that can be had, where --best-effort is enough. */
 void check_prepare(const CheckSource *source, ComposeContext *context);

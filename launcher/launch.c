@@ -27,6 +27,7 @@
 #include "launcher/guard/link.h"
 #include "launcher/kernel/cgroup.h"
 #include "launcher/kernel/error.h"
+#include "launcher/rundir.h"
 #include "obstacle.h"
 #include "program.h"
 #include "units/compose.h"
@@ -50,7 +51,8 @@ typedef enum {
 struct Launch {
         LaunchSettings settings;
         char *unit, *slice, *gate_path;
-        char *owner; /* ourselves, as the slice and the guard know us */
+        char *empty_root; /* NULL: none is needed */
+        char *owner;      /* ourselves, as the slice and the guard know us */
         Phase phase;
         Facts facts;
         Readback readback;
@@ -533,6 +535,11 @@ Launch *launch_new(const LaunchSettings *settings, GError **error) {
                 .gate_path = launch->gate_path,
                 .is_best_effort = settings->is_best_effort,
         };
+        if (check_needs_empty_root(&launch->check) &&
+            !(launch->empty_root = rundir_make(settings->door->guard_dir, RUNDIR_ROOT, id, 0755,
+                                               error)))
+                return NULL;
+        launch->check.empty_root = launch->empty_root;
         facts_init(&launch->facts);
         limit_set_copy(limits_of(launch), &launch->facts.limits);
         if (settings->is_capture && !capture_set_open(&launch->captures, settings->event,
@@ -567,6 +574,8 @@ void launch_free(Launch *launch) {
         g_free(launch->slice);
         g_free(launch->owner);
         g_free(launch->gate_path);
+        rundir_remove(launch->empty_root);
+        g_free(launch->empty_root);
         g_free(launch);
 }
 

@@ -158,9 +158,9 @@ static bool is_first_of(const char *path, const char *name) {
 }
 
 static bool is_expected(const View *view, const char *name) {
-        static const char *const always[] = { "bin",   "dev",    "etc",  "lib", "lib32",
-                                              "lib64", "libx32", "proc", "run", "sbin",
-                                              "sys",   "tmp",    "usr",  "var", NULL };
+        static const char *const always[] = { "bin",   "dev",    "etc",  "home", "lib", "lib32",
+                                              "lib64", "libx32", "proc", "root", "run", "sbin",
+                                              "sys",   "tmp",    "usr",  "var",  NULL };
         const IsolationSet *set = view->set;
 
         if (g_strv_contains(always, name) || is_first_of(set->workspace, name) ||

@@ -246,6 +246,7 @@ static PropertyList *compose_unit(const Spec *spec, const ComposeContext *contex
                                                        .is_system = context->is_system,
                                                        .is_another_user = spec->user,
                                                        .systemd_major = context->systemd_major,
+                                                       .empty_root = context->empty_root,
                                                        .extra = spec->extra },
                                   unit);
 

@@ -18,6 +18,7 @@ typedef struct {
         bool is_unprivileged; /* the manager makes namespaces only in one of users */
         bool is_system;       /* it is the system manager */
         unsigned systemd_major; /* 0: unknown */
+        const char *empty_root; /* to be / with --fs strict; NULL: a tmpfs will do */
         bool without_isolation; /* it cannot be had: --best-effort */
         int nice;    /* the caller's: a program that is not trusted cannot set it itself */
         int gate_fd; /* the unit's end of the gate's socket; becomes the gate's standard input */

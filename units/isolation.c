@@ -357,8 +357,11 @@ static void add_path(PropertyList *list, const PathRule *rule) {
 }
 
 /* A root with nothing in it but what is put there. The manager would bind the machine's /dev/shm into its own /dev. */
-static void add_strict_fs(PropertyList *list, const IsolationSet *set) {
-        add_tmpfs(list, "/", "ro");
+static void add_strict_fs(PropertyList *list, const IsolationSet *set, const char *empty_root) {
+        if (empty_root)
+                add_bind(list, "BindReadOnlyPaths", empty_root, "/", false);
+        else
+                add_tmpfs(list, "/", "ro");
         for (size_t i = 0; i < G_N_ELEMENTS(system_directories); i++)
                 add_bind(list, "BindReadOnlyPaths", system_directories[i], system_directories[i],
                          true);
@@ -392,11 +395,11 @@ static void add_bare_run(PropertyList *list) {
         add_resolver(list);
 }
 
-static void compose_asked(const IsolationSet *set, PropertyList *list) {
+static void compose_asked(const IsolationSet *set, const char *empty_root, PropertyList *list) {
         if (set->is_untrusted && !set->has_strict_fs)
                 add_bare_run(list);
         if (set->has_strict_fs)
-                add_strict_fs(list, set);
+                add_strict_fs(list, set, empty_root);
         if (set->has_strict_fs && !set->has_no_network && !set->allow)
                 add_resolver(list);
         if (set->has_private_tmp)
@@ -447,7 +450,7 @@ void isolation_compose(const IsolationSet *set, const IsolationContext *context,
         if (context->is_unprivileged && !extra_has(context->extra, "PrivateUsers") &&
             !extra_has(context->extra, "PrivateUsersEx"))
                 property_list_set_bool(unit, "PrivateUsers", true);
-        compose_asked(set, unit);
+        compose_asked(set, context->empty_root, unit);
         if (set->is_untrusted)
                 compose_untrusted(set, context, unit);
         if (isolation_hides(set, context->gate_path))
@@ -474,7 +477,7 @@ bool isolation_check_extra(const IsolationSet *set, const PropertyList *extra, G
 
         g_autoptr(PropertyList) asked = property_list_new();
 
-        compose_asked(set, asked);
+        compose_asked(set, NULL, asked);
         for (size_t i = 0; i < property_list_length(asked); i++) {
                 const Property *property = property_list_at(asked, i);
                 g_autofree char *extended = g_strconcat(property->name, "Ex", NULL);

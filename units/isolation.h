@@ -90,6 +90,7 @@ typedef struct {
         bool is_system;            /* it is the system manager */
         bool is_another_user;      /* who it is was asked for */
         unsigned systemd_major;    /* 0: unknown */
+        const char *empty_root;    /* a directory to be / with --fs strict; NULL: a tmpfs will do */
         const PropertyList *extra; /* what -p says of the same; NULL: nothing */
 } IsolationContext;
 

@@ -20,7 +20,7 @@
 #include "dbus/manager.h"
 #include "ending.h"
 #include "launcher/kernel/caller.h"
-#include "launcher/net/pins.h"
+#include "launcher/rundir.h"
 #include "protocol.h"
 #include "slice.h"
 #include "units/name.h"
@@ -102,7 +102,7 @@ static void on_ended(Ending *ending, void *userdata) {
 static void end_run(Guard *guard, const char *id, const char *owner) {
         g_autofree char *directory = g_path_get_dirname(guard->socket_path);
 
-        pins_remove_of(directory, owner, id);
+        rundir_remove_of(directory, owner, id);
         g_hash_table_add(guard->endings, ending_new(guard->event, guard->manager_socket, id, owner,
                                                     on_ended, guard));
         linger_if_idle(guard);

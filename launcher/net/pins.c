@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The directory is called net-UID-PID-STARTTIME-ID: whoever finds it knows whether somebody still needs it. It is the
- * guard's directory that it is in, which the last guard removes at any moment. */
-
 #include "pins.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "launcher/kernel/caller.h"
 #include "launcher/kernel/error.h"
 #include "launcher/manager/fd.h"
-
-#define PREFIX "net-"
-#define TRIES  16
+#include "launcher/rundir.h"
 
 static const struct {
         const char *name, *place;
@@ -27,78 +20,6 @@ static const struct {
         { "nsswitch.conf", "/etc/nsswitch.conf" },
         { "resolv.conf", "/etc/resolv.conf" },
 };
-
-static char *directory_of(const char *base, const char *owner, const char *id) {
-        g_autofree char *dashed = g_strdelimit(g_strdup(owner), ":", '-');
-
-        return g_strdup_printf("%s/" PREFIX "%s-%s", base, dashed, id);
-}
-
-void pins_remove(const char *directory) {
-        AUTO_CLOSE int fd = directory ? open(directory,
-                                             O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-                                      : -1;
-
-        if (fd < 0)
-                return;
-        for (size_t i = 0; i < G_N_ELEMENTS(files); i++)
-                (void)unlinkat(fd, files[i].name, 0);
-        (void)rmdir(directory);
-}
-
-void pins_remove_of(const char *base, const char *owner, const char *id) {
-        g_autofree char *directory = directory_of(base, owner, id);
-
-        pins_remove(directory);
-}
-
-static bool is_abandoned(const char *name) {
-        unsigned uid, pid;
-        unsigned long long start;
-        g_autofree char *identity = NULL, *now = NULL;
-
-        if (sscanf(name, PREFIX "%u-%u-%llu-", &uid, &pid, &start) != 3)
-                return false;
-        identity = g_strdup_printf("%u:%u:%llu", uid, pid, start);
-        now = caller_process_identity((pid_t)pid);
-        return g_strcmp0(now, identity) != 0;
-}
-
-/* What launcher and guard left that were killed together. */
-static void sweep(const char *base) {
-        GDir *entries = g_dir_open(base, 0, NULL);
-        const char *name;
-
-        while (entries && (name = g_dir_read_name(entries)))
-                if (is_abandoned(name)) {
-                        g_autofree char *path = g_build_filename(base, name, NULL);
-
-                        pins_remove(path);
-                }
-        if (entries)
-                g_dir_close(entries);
-}
-
-static bool is_ours(const char *path) {
-        struct stat st;
-
-        errno = EPERM;
-        return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
-               (st.st_mode & 0022) == 0;
-}
-
-static bool make_directory(const char *base, const char *directory) {
-        for (int i = 0; i < TRIES; i++) {
-                if ((mkdir(base, 0700) < 0 && errno != EEXIST) ||
-                    (!is_ours(base) && errno == EPERM))
-                        return false;
-                if (mkdir(directory, 0700) == 0)
-                        return true;
-                if (errno != ENOENT)
-                        return false;
-        }
-        return false;
-}
 
 /* For everybody to read, whatever our umask is: the program may be another user's. */
 static bool write_file(const char *path, const char *text) {
@@ -152,21 +73,17 @@ static void hide_resolvers(const IsolationSet *set) {
 
 bool pins_make(const IsolationSet *set, const char *base, const char *id, char **ret_directory,
                GError **error) {
-        g_autofree char *owner = caller_process_identity(getpid());
-        g_autofree char *directory = directory_of(base, owner ?: "0:0:0", id);
+        g_autofree char *directory = NULL;
 
         *ret_directory = NULL;
         if (!set->allow)
                 return true;
-        sweep(base);
-        if (!make_directory(base, directory)) {
-                g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_SYSTEM, "cannot make %s: %s",
-                            directory, g_strerror(errno));
+        directory = rundir_make(base, RUNDIR_PINS, id, 0700, error);
+        if (!directory)
                 return false;
-        }
         for (size_t i = 0; i < G_N_ELEMENTS(files); i++)
                 if (!make_file(set->allow, directory, i, error)) {
-                        pins_remove(directory);
+                        rundir_remove(directory);
                         return false;
                 }
         hide_resolvers(set);

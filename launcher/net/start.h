@@ -6,6 +6,6 @@
 
 #include "launcher/launch.h"
 
-/* Where the streams go is what the settings have. *ret_pins is for pins_remove(), or NULL. */
+/* Where the streams go is what the settings have. *ret_pins is for rundir_remove(), or NULL. */
 bool net_start(const LaunchSettings *settings, char **ret_pins,
                GError **error) G_GNUC_WARN_UNUSED_RESULT;

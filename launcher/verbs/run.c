@@ -17,12 +17,12 @@
 #include "launcher/job.h"
 #include "launcher/kernel/error.h"
 #include "launcher/launch.h"
-#include "launcher/net/pins.h"
 #include "launcher/net/start.h"
 #include "launcher/options.h"
 #include "launcher/plan.h"
 #include "launcher/record.h"
 #include "launcher/request.h"
+#include "launcher/rundir.h"
 #include "launcher/session.h"
 #include "launcher/shortfall.h"
 #include "launcher/sink.h"
@@ -63,7 +63,7 @@ static void drop_caller(Run *run) {
 
 static void run_clear(Run *run) {
         drop_caller(run);
-        pins_remove(run->pins);
+        rundir_remove(run->pins);
         g_free(run->pins);
         launch_free(run->launch);
         disk_watch_free(run->disk);
@@ -307,7 +307,7 @@ static bool watch_caller(Run *run) {
 static void on_started(void *userdata) {
         Run *run = userdata;
 
-        pins_remove(run->pins);
+        rundir_remove(run->pins);
         if (run->options.is_verbose)
                 print_beginning(run);
         if (!tell_caller(run, 0, run->spec->id))
