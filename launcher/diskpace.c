@@ -12,7 +12,7 @@
 #define SHARE           100 /* one part in that many of a CPU */
 #define WALL_SHARE      10  /* a slow file system has others to serve, too */
 #define PAUSE_MIN_USEC  (250 * 1000)
-#define CREDIT_MAX_USEC G_USEC_PER_SEC
+#define CREDIT_MIN_USEC (250 * 1000)
 #define POLL_MIN_USEC   (50 * 1000)
 #define POLL_MAX_USEC   (500 * 1000)
 #define BYTES_PER_USEC  4096 /* nobody writes faster */
@@ -27,12 +27,15 @@ static uint64_t left_bytes(const DiskPace *pace) {
         return pace->limit_bytes > pace->growth_bytes ? pace->limit_bytes - pace->growth_bytes : 0;
 }
 
-/* One look can always be saved for, however dear it is. */
+/* Two looks can always be saved for, however dear they are. */
+static uint64_t most_credit_usec(const DiskPace *pace) {
+        return MAX(CREDIT_MIN_USEC, 2 * pace->cpu_usec);
+}
+
 static void earn(DiskPace *pace, uint64_t now_usec) {
-        uint64_t most = MAX(CREDIT_MAX_USEC, pace->cpu_usec);
         uint64_t earned = (now_usec - pace->credited_usec) / SHARE;
 
-        pace->credit_usec = MIN(pace->credit_usec + earned, most);
+        pace->credit_usec = MIN(pace->credit_usec + earned, most_credit_usec(pace));
         pace->credited_usec += earned * SHARE;
 }
 
@@ -68,10 +71,10 @@ void disk_pace_begin(DiskPace *pace, uint64_t limit_bytes, uint64_t now_usec,
                      const DiskLook *first) {
         *pace = (DiskPace){
                 .limit_bytes = limit_bytes,
-                .credit_usec = MAX(CREDIT_MAX_USEC, first->cpu_usec),
                 .credited_usec = now_usec,
         };
         disk_pace_note(pace, now_usec, first);
+        pace->credit_usec = most_credit_usec(pace);
 }
 
 uint64_t disk_pace_wait_usec(const DiskPace *pace, uint64_t now_usec) {
