@@ -149,13 +149,13 @@ static const Row rows[] = {
         { "no --net", NULL, "127.0.0.1 127.0.0.2 127.0.0.3 ::1", NULL },
         { "an address", "127.0.0.2", "127.0.0.2", NULL },
         { "an IPv6 address", "::1", "::1", NULL },
+        { "with all else", "127.0.0.3", "127.0.0.3",
+          WORDS("--fs", "strict", "--private-tmp", "--memory", "64M") },
+        { "another user", "127.0.0.3", "127.0.0.3", WORDS("--uid", "65534", "--gid", "65534") },
         { "a network", "127.0.0.2/31", "127.0.0.2 127.0.0.3", NULL },
         { "all of IPv4", "0.0.0.0/0", "127.0.0.1 127.0.0.2 127.0.0.3", NULL },
         { "elsewhere", "192.0.2.7,2001:db8::/32", "", NULL },
         { "a name", "localhost", "127.0.0.1", NULL },
-        { "with all else", "127.0.0.3", "127.0.0.3",
-          WORDS("--fs", "strict", "--private-tmp", "--memory", "64M") },
-        { "another user", "127.0.0.3", "127.0.0.3", WORDS("--uid", "65534", "--gid", "65534") },
 };
 
 static bool is_in(const char *words, const char *word) {
@@ -533,7 +533,7 @@ int main(void) {
                 skip(1, 1, "n/a: the manager has no seccomp");
                 end_skip;
         } else {
-                for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
+                for (size_t i = 0; i < (kit_is_brief() ? 6 : G_N_ELEMENTS(rows)); i++)
                         test_row(&rows[i]);
                 for (size_t i = 0; i < G_N_ELEMENTS(scripts); i++)
                         test_script(&scripts[i]);
