@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "launcher/kernel/error.h"
+#include "units/extra.h"
 
 #define NOBODY "nobody"
 
@@ -47,4 +48,16 @@ void session_choose_user(const Door *door, Spec *spec) {
         spec->user = g_strdup_printf("%u", (unsigned)geteuid());
         if (!spec->group)
                 spec->group = g_strdup_printf("%u", (unsigned)getegid());
+}
+
+bool session_check_extra(const Door *door, const Spec *spec, GError **error) {
+        const char *dropped = extra_needs_bpf(spec->extra);
+
+        if (!dropped || !door_is_unprivileged(door))
+                return true;
+        g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_UNENFORCEABLE,
+                    "-p: %s cannot be enforced here: a %s manager without privileges drops it (no "
+                    "BPF); use --system, or give --best-effort",
+                    dropped, manager_kind_word(door->kind));
+        return false;
 }

@@ -18,3 +18,7 @@ void session_lift_own_limits(void);
 /* The system manager would run it as root, whoever asks; what is not trusted runs as nobody where we can have that, and
  * the system manager has better (units/untrusted). */
 void session_choose_user(const Door *door, Spec *spec);
+
+/* Does the manager drop something that -p says? As far as that is known beforehand. */
+bool session_check_extra(const Door *door, const Spec *spec,
+                         GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -4,6 +4,7 @@
 /* THE table of properties for -p: a row knows the name in unit files, how its value is read, and what else follows
  * from it. The names are those of systemd 252 to 262; one that a manager is too old for is refused by the manager. */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -56,8 +57,9 @@ typedef struct {
         ExtraKind kind;
         const char *words; /* with spaces between */
         int32_t min, max;
-        unsigned own; /* ExtraOwn: namespaces of its own, when it is not off */
-        int resource; /* of an rlimit: RLIMIT_… */
+        unsigned own;   /* ExtraOwn: namespaces of its own, when it is not off */
+        int resource;   /* of an rlimit: RLIMIT_… */
+        bool needs_bpf; /* a manager without privileges drops it, and does not say so */
 } ExtraInfo;
 
 const ExtraInfo *extra_at(size_t index); /* NULL ends it */

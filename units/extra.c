@@ -239,6 +239,17 @@ unsigned extra_own_namespaces(const PropertyList *list) {
         return own ? own | EXTRA_OWN_MOUNT | EXTRA_OWN_USER : 0;
 }
 
+const char *extra_needs_bpf(const PropertyList *list) {
+        for (size_t i = 0; list && i < property_list_length(list); i++) {
+                const Property *property = property_list_at(list, i);
+                const ExtraInfo *info = extra_find(property->name);
+
+                if (info && info->needs_bpf && !is_off(property->value))
+                        return property->name;
+        }
+        return NULL;
+}
+
 bool extra_has(const PropertyList *list, const char *name) {
         return list && property_list_find(list, name);
 }

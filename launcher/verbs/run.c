@@ -358,6 +358,8 @@ static bool launch(Run *run, GError **error) {
         settings.event = run->event;
         settings.door = run->door;
         settings.disk = run->disk;
+        if (!settings.is_best_effort && !session_check_extra(run->door, run->spec, error))
+                return false;
         if (!net_start(&settings, &run->pins, error))
                 return false;
         run->launch = launch_new(&settings, error);
