@@ -412,24 +412,6 @@ static void compose_asked(const IsolationSet *set, const char *empty_root, Prope
                 add_path(list, rule_at(set, i));
 }
 
-/* What stays writable where the rest of / is not. */
-static void add_writable(PropertyList *list, const IsolationSet *set) {
-        const char *const shm[] = { "-/dev/shm" };
-
-        property_list_extend(list, "ReadWritePaths", g_variant_new_strv(shm, 1));
-        if (set->workspace)
-                property_list_extend(list, "ReadWritePaths",
-                                     g_variant_new_strv((const char *const *)&set->workspace, 1));
-        for (guint i = 0; i < rule_count(set); i++) {
-                const PathRule *rule = rule_at(set, i);
-
-                if (rule->kind == ISOLATION_RW || rule->kind == ISOLATION_SCRATCH)
-                        property_list_extend(list, "ReadWritePaths",
-                                             g_variant_new_strv((const char *const *)&rule->path,
-                                                                1));
-        }
-}
-
 static void compose_untrusted(const IsolationSet *set, const IsolationContext *context,
                               PropertyList *unit) {
         untrusted_compose(&(UntrustedContext){ .is_system = context->is_system,
@@ -438,8 +420,6 @@ static void compose_untrusted(const IsolationSet *set, const IsolationContext *c
                                                .is_another_user = context->is_another_user,
                                                .systemd_major = context->systemd_major },
                           unit);
-        if (context->is_system)
-                add_writable(unit, set);
 }
 
 void isolation_compose(const IsolationSet *set, const IsolationContext *context,
