@@ -339,6 +339,33 @@ static void test_plain(void) {
            "%s: and is in a cgroup of his private manager", ground.name);
 }
 
+/* What the program closes to everybody is closed to a launcher of the same user. */
+static void test_disk(void) {
+        g_autofree char *workspace = g_build_filename(ground.runtime_dir, "workspace", NULL);
+        g_autofree char *hidden = g_build_filename(workspace, "hidden", NULL);
+        g_autofree char *file = g_build_filename(hidden, "file", NULL);
+        KitOrder order = { .prepare = prepare_user,
+                           .options = WORDS("--disk", "1M", "-C", workspace),
+                           .command = WORDS("sh", "-c",
+                                            "mkdir -m 0300 hidden && "
+                                            "head -c 8M /dev/zero >hidden/file; sleep 300") };
+
+        if (mkdir(workspace, 0755) < 0 ||
+            (ground.is_made && chown(workspace, USER_ID, USER_ID) < 0))
+                BAIL_OUT("cannot make %s: %s", workspace, strerror(errno));
+        {
+                g_autoptr(KitRun) ended = kit_run(&order);
+
+                ends_as(ended, "disk", 137, "growth where nobody may look");
+                ok(record_has_evidence(ended,
+                                       "directories of the workspace that could not be read: 1, *"),
+                   "%s: and it is said how that is known", ground.name);
+        }
+        (void)chmod(hidden, 0700);
+        if (unlink(file) < 0 || rmdir(hidden) < 0 || rmdir(workspace) < 0)
+                BAIL_OUT("cannot remove %s: %s", workspace, strerror(errno));
+}
+
 static void test_timeout(void) {
         g_autoptr(KitRun) ended = run(WORDS("--timeout", "300ms"), WORDS("pause"));
 
@@ -448,6 +475,7 @@ static void test_ground(void) {
         if (!directory)
                 BAIL_OUT("no private manager for a normal user");
         name = g_path_get_basename(directory);
+        test_disk();
         test_timeout();
         test_memory();
         test_tasks();
