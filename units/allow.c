@@ -428,8 +428,26 @@ static void add_covers(const Allow *allow, PropertyList *unit) {
         }
 }
 
+/* It makes sockets past every filter of calls. One that is not there is no failure: programs try it, and do without. */
+#define FORBIDDEN_CALL "io_uring_setup:ENOSYS"
+
+/* Beside what else is forbidden; a filter that names what is allowed is left to who wrote it. */
+static void forbid_call(PropertyList *unit, const char *call) {
+        const Property *before = property_list_find(unit, "SystemCallFilter");
+        g_autoptr(GVariant) one = g_variant_ref_sink(g_variant_new_strv(&call, 1));
+        g_autoptr(GVariant) others = NULL;
+        gboolean allows = FALSE;
+
+        if (before)
+                g_variant_get(before->value, "(b@as)", &allows, &others);
+        if (!allows)
+                property_list_set(unit, "SystemCallFilter",
+                                  g_variant_new("(b@as)", FALSE,
+                                                others ? property_join(others, one) : one));
+}
+
 static const char *const owned[] = { "IPAddressAllow", "IPAddressDeny", "RestrictAddressFamilies",
-                                     "SystemCallArchitectures" };
+                                     "SystemCallArchitectures", "SystemCallFilter" };
 
 bool allow_owns(const char *property) {
         for (size_t i = 0; i < G_N_ELEMENTS(owned); i++)
@@ -453,6 +471,7 @@ void allow_compose(const Allow *allow, PropertyList *unit) {
                           g_variant_new("(b@as)", TRUE,
                                         g_variant_new_strv(families, G_N_ELEMENTS(families))));
         property_list_set(unit, "SystemCallArchitectures", g_variant_new_strv(architectures, 1));
+        forbid_call(unit, FORBIDDEN_CALL);
         property_list_set_bool(unit, "ProtectControlGroups", true);
         add_covers(allow, unit);
 }

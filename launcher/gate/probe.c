@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define DISCARD_PORT 9
@@ -68,6 +69,11 @@ static GateProbeResult try_address(const GateProbe *probe) {
         return result;
 }
 
+/* It makes sockets that socket(2) would not. */
+static bool has_uring(void) {
+        return syscall(SYS_io_uring_setup, 0, NULL) >= 0 || (errno != ENOSYS && errno != EPERM);
+}
+
 /* Where it is not forbidden, who has no right to it is told so. */
 static bool has_packets(void) {
         int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
@@ -83,5 +89,5 @@ void probe_network(const GateRequest *request, GateHello *hello) {
                 return;
         for (int i = 0; i < GATE_PROBES; i++)
                 hello->probes[i] = try_address(&request->probes[i]);
-        hello->has_packets = has_packets();
+        hello->has_packets = has_packets() || has_uring();
 }

@@ -122,9 +122,9 @@ typedef struct {
 typedef struct {
         uint32_t type; /* GATE_HELLO */
         uint32_t unapplied;
-        uint32_t is_scoped;               /* signals do stay inside */
-        uint32_t probes[GATE_PROBES];     /* GateProbeResult */
-        uint32_t has_packets;             /* a socket below IP could be had, or is not forbidden */
+        uint32_t is_scoped;           /* signals do stay inside */
+        uint32_t probes[GATE_PROBES]; /* GateProbeResult */
+        uint32_t has_packets; /* sockets of other families, or what makes them, are not forbidden */
         GateRlimit rlimits[GATE_RLIMITS]; /* as the program will have them */
         GateWorld world;
 } GateHello;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What a program can reach: "tcp ADDRESS PORT", "udp ADDRESS PORT", "icmp ADDRESS" and "family NUMBER", one after the
- * other; each is one line: how it went. */
+/* What a program can reach: "tcp ADDRESS PORT", "udp ADDRESS PORT", "icmp ADDRESS", "family NUMBER" and "uring ENTRIES", one
+ * after the other; each is one line: how it went. */
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define STATUS_MISUSE  70
@@ -98,25 +99,42 @@ static const char *try_family(int family) {
         return "had";
 }
 
+static const char *try_uring(long entries) {
+        char parameters[512] = { 0 };
+        int fd = (int)syscall(SYS_io_uring_setup, entries, parameters);
+
+        if (fd < 0)
+                return strerrorname_np(errno);
+        (void)close(fd);
+        return "had";
+}
+
+/* Words that stand for a number, not for an address. NULL: it is an address. */
+static const char *try_number(const char *what, long number) {
+        if (strcmp(what, "family") == 0)
+                return try_family((int)number);
+        return strcmp(what, "uring") == 0 ? try_uring(number) : NULL;
+}
+
+static const char *try_protocol(const char *protocol, const char *address_text, const char *port) {
+        Address address;
+        socklen_t size = read_address(address_text, port, &address);
+
+        if (strcmp(protocol, "icmp") == 0)
+                return try_icmp(&address, size);
+        if (strcmp(protocol, "tcp") == 0)
+                return try_tcp(&address, size);
+        return try_send(socket(address.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0), "x", 1,
+                        &address, size);
+}
+
 int main(int argc, char *argv[]) {
         for (char **word = argv + 1; word + 1 < argv + argc; word += 2) {
                 bool has_port = strcmp(word[0], "tcp") == 0 || strcmp(word[0], "udp") == 0;
-                bool is_family = strcmp(word[0], "family") == 0;
-                const char *how;
-                Address address;
-                socklen_t size = is_family ? 0
-                                           : read_address(word[1], has_port ? word[2] : "0",
-                                                          &address);
+                const char *how = try_number(word[0], strtol(word[1], NULL, 10));
 
-                if (is_family)
-                        how = try_family((int)strtol(word[1], NULL, 10));
-                else if (!has_port)
-                        how = try_icmp(&address, size);
-                else if (word[0][0] == 't')
-                        how = try_tcp(&address, size);
-                else
-                        how = try_send(socket(address.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0),
-                                       "x", 1, &address, size);
+                if (!how)
+                        how = try_protocol(word[0], word[1], has_port ? word[2] : "0");
                 printf("%s %s %s\n", word[0], word[1], how);
                 word += has_port;
         }

@@ -244,6 +244,7 @@ static void test_properties(void) {
                 "IPAddressAllow=[(2, [0x7f, 0x00, 0x00, 0x02], 32), (10, [0x20, 0x01, 0x0d",
                 "RestrictAddressFamilies=(true, ['AF_UNIX', 'AF_INET', 'AF_INET6', 'AF_NETLINK'])\n",
                 "SystemCallArchitectures=['native']\n",
+                "SystemCallFilter=(false, ['io_uring_setup:ENOSYS'])\n",
                 "ProtectControlGroups=yes\n",
                 "TemporaryFileSystem=[('/run/nscd', 'ro')]\n",
                 "BindReadOnlyPaths=[('/run/x/hosts', '/etc/hosts', false, 0)]\n",
@@ -259,6 +260,31 @@ static void test_properties(void) {
         ok(allow_owns("IPAddressAllow") && !allow_owns("PrivateTmp"), "and -p may not say more");
 }
 
+/* What else is forbidden stays so, and what alone is allowed too. */
+static void test_forbidden(void) {
+        static const struct {
+                gboolean allows;
+                const char *wanted;
+        } rows[] = {
+                { FALSE, "(false, ['mount', 'io_uring_setup:ENOSYS'])" },
+                { TRUE, "(true, ['mount'])" },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+                static const char *const call = "mount";
+                g_autoptr(Allow) allow = opened("127.0.0.2");
+                g_autoptr(PropertyList) unit = property_list_new();
+                g_autofree char *text = NULL;
+
+                property_list_set(unit, "SystemCallFilter",
+                                  g_variant_new("(b@as)", rows[i].allows,
+                                                g_variant_new_strv(&call, 1)));
+                allow_compose(allow, unit);
+                text = g_variant_print(property_list_find(unit, "SystemCallFilter")->value, FALSE);
+                is(text, rows[i].wanted, "a filter of calls: %s", rows[i].wanted);
+        }
+}
+
 int main(void) {
         plan(NO_PLAN);
         test_lists();
@@ -269,5 +295,6 @@ int main(void) {
         test_names();
         test_urls();
         test_properties();
+        test_forbidden();
         done_testing();
 }

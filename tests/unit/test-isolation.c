@@ -294,6 +294,7 @@ static void test_extra(void) {
 static void test_allow(void) {
         static const char *const reserved[] = { "IPAddressAllow=any", "IPAddressDeny=10.0.0.0/8",
                                                 "RestrictAddressFamilies=AF_PACKET",
+                                                "SystemCallFilter=@system-service",
                                                 "ProtectControlGroups=no" };
         IsolationSet set = { 0 }, copy = { 0 };
         g_autoptr(PropertyList) unit = property_list_new();
