@@ -159,6 +159,23 @@ static char *plain_setting(const Property *property) {
         return g_strchomp(property_list_to_text(one));
 }
 
+/* What an empty mask is in a unit file. */
+static const struct {
+        const char *name, *text;
+} empty_masks[] = {
+        { "AmbientCapabilities", "" },
+        { "CapabilityBoundingSet", "" },
+        { "RestrictNamespaces", "yes" },
+};
+
+static const char *empty_mask_text(const Property *property) {
+        for (size_t i = 0; i < G_N_ELEMENTS(empty_masks); i++)
+                if (strcmp(property->name, empty_masks[i].name) == 0 &&
+                    g_variant_get_uint64(property->value) == 0)
+                        return empty_masks[i].text;
+        return NULL;
+}
+
 /* NULL: said by another one. */
 static char *setting(const PropertyList *list, const Property *property) {
         const char *name = property->name;
@@ -168,6 +185,8 @@ static char *setting(const PropertyList *list, const Property *property) {
                 return NULL;
         if (strcmp(name, "CPUQuotaPerSecUSec") == 0)
                 return cpu_quota_setting(g_variant_get_uint64(property->value));
+        if (empty_mask_text(property))
+                return g_strconcat(name, "=", empty_mask_text(property), NULL);
         if (g_str_has_suffix(name, "USec"))
                 return time_setting(name, g_variant_get_uint64(property->value));
         if (g_str_has_prefix(name, "Limit"))

@@ -430,9 +430,9 @@ void isolation_compose(const IsolationSet *set, const IsolationContext *context,
         if (context->is_unprivileged && !extra_has(context->extra, "PrivateUsers") &&
             !extra_has(context->extra, "PrivateUsersEx"))
                 property_list_set_bool(unit, "PrivateUsers", true);
-        compose_asked(set, context->empty_root, unit);
-        if (set->is_untrusted)
+        if (set->is_untrusted) /* first: --net allow= leaves its filter as it is */
                 compose_untrusted(set, context, unit);
+        compose_asked(set, context->empty_root, unit);
         if (isolation_hides(set, context->gate_path))
                 add_bind(unit, "BindReadOnlyPaths", context->gate_path, context->gate_path, false);
 }

@@ -287,6 +287,17 @@ static void test_refused(void) {
            "it needs a workspace");
 }
 
+/* As a person could paste it. */
+static void test_dry_run(void) {
+        static const char *const shown[] = { "'RestrictNamespaces=yes'", "'CapabilityBoundingSet='",
+                                             "'NoNewPrivileges=yes'",
+                                             "'SystemCallFilter=@basic-io " };
+        g_autoptr(KitRun) run = run_there(WORDS("--dry-run"), WORDS("true"));
+
+        for (size_t i = 0; i < G_N_ELEMENTS(shown); i++)
+                ok(strstr(run->output->str, shown[i]), "--dry-run shows %s", shown[i]);
+}
+
 /* Of the caller's own, which is shut to others. */
 static void test_shut_workspace(void) {
         g_autofree char *shut = g_build_filename(workspace, "shut", NULL);
@@ -327,6 +338,7 @@ int main(void) {
         test_stragglers();
         test_exposure();
         test_refused();
+        test_dry_run();
         test_shut_workspace();
         leftover_check_guard("all runs are over");
         free(workspace);
