@@ -261,12 +261,27 @@ static const char *check_untrusted(View *view) {
         return look(view, "/run").is_same ? "the machine's /run is seen inside" : NULL;
 }
 
+/* A mount of /proc that shows but processes of its user; the last one wins. */
+static bool hides_processes(const View *view) {
+        g_autofree char *file = g_strconcat(view->proc, "/mountinfo", NULL);
+        g_autofree char *table = NULL;
+        const char *line = NULL;
+
+        if (g_file_get_contents(file, &table, NULL, NULL))
+                line = g_strrstr(table, " /proc ");
+        return line && memmem(line, strcspn(line, "\n"), "hidepid=", strlen("hidepid="));
+}
+
 /* What is not closed: named, not refused. */
 static unsigned residuals_of(const View *view) {
+        bool has_own_processes = is_own(view, GATE_NS_PID);
         bool signals_stay = view->context->hello->is_scoped || view->context->is_own_user ||
-                            is_own(view, GATE_NS_PID);
+                            has_own_processes;
+        unsigned residuals = signals_stay ? 0 : 1U << RESIDUAL_SIGNALS;
 
-        return signals_stay ? 0 : 1U << RESIDUAL_SIGNALS;
+        if (!has_own_processes && !hides_processes(view))
+                residuals |= 1U << RESIDUAL_PROCESSES;
+        return residuals;
 }
 
 /* The words behind the option, and what is wrong. */

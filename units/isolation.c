@@ -415,6 +415,7 @@ static void compose_asked(const IsolationSet *set, const char *empty_root, Prope
 static void compose_untrusted(const IsolationSet *set, const IsolationContext *context,
                               PropertyList *unit) {
         untrusted_compose(&(UntrustedContext){ .is_system = context->is_system,
+                                               .is_privileged = !context->is_unprivileged,
                                                .has_network = !set->has_no_network,
                                                .has_own_files = set->has_strict_fs,
                                                .is_another_user = context->is_another_user,

@@ -12,7 +12,8 @@
 
 typedef enum {
         ON_ALL,
-        ON_SYSTEM, /* others cannot, or lack what it needs */
+        ON_PRIVILEGED, /* a manager of root's */
+        ON_SYSTEM,     /* others cannot, or lack what it needs */
 } Where;
 
 typedef enum {
@@ -74,7 +75,7 @@ static const Row table[] = {
         { "ProtectSystem=full",             ON_SYSTEM, OWN_FILES, "writing what is shown" },
         { "ProtectSystem=strict",           ON_SYSTEM, HOST_FILES, "writing what is not its own" },
         { "ProtectHome=tmpfs",              ON_SYSTEM, ALWAYS,  "looking into homes" },
-        { "ProtectProc=invisible",          ON_SYSTEM, ALWAYS,  "looking at processes of others" },
+        { "ProtectProc=invisible",          ON_PRIVILEGED, ALWAYS,  "looking at processes of others" },
         { "DevicePolicy=closed",            ON_SYSTEM, ALWAYS,  "device nodes that are found somewhere" },
         { "IPAddressDeny=any",              ON_SYSTEM, OFFLINE, "a network that is joined somehow" },
         { "RemoveIPC=yes",                  ON_SYSTEM, ALWAYS,  "what it leaves behind in memory" },
@@ -83,6 +84,9 @@ static const Row table[] = {
 
 static const UntrustedResidualInfo residuals[_RESIDUAL_MAX] = {
         [RESIDUAL_SIGNALS] = { "signals", "it can send signals to other processes of its user" },
+        [RESIDUAL_PROCESSES] = { "processes",
+                                 "it sees other processes, and can set resource limits and "
+                                 "the OOM score of those of its user" },
 };
 
 const UntrustedResidualInfo *untrusted_residual_info(UntrustedResidual residual) {
@@ -106,8 +110,10 @@ static bool is_when(When when, const UntrustedContext *context) {
 }
 
 static bool is_for(const Row *row, const UntrustedContext *context) {
-        return (row->where == ON_ALL || context->is_system) &&
-               context->systemd_major >= row->since && is_when(row->when, context);
+        bool is_there = row->where == ON_ALL || context->is_system ||
+                        (row->where == ON_PRIVILEGED && context->is_privileged);
+
+        return is_there && context->systemd_major >= row->since && is_when(row->when, context);
 }
 
 void untrusted_compose(const UntrustedContext *context, PropertyList *unit) {

@@ -11,6 +11,7 @@
 
 typedef struct {
         bool is_system;         /* the system manager: more can be had */
+        bool is_privileged;     /* a manager of root's: it can mount /proc anew */
         bool has_network;       /* it was asked for */
         bool has_own_files;     /* --fs strict */
         bool is_another_user;   /* who it is was asked for */
@@ -19,7 +20,8 @@ typedef struct {
 
 /* What cannot be closed everywhere. */
 typedef enum {
-        RESIDUAL_SIGNALS, /* to other processes of the user that it is */
+        RESIDUAL_SIGNALS,   /* to other processes of the user that it is */
+        RESIDUAL_PROCESSES, /* are seen, and some of what is theirs can be set */
         _RESIDUAL_MAX,
 } UntrustedResidual;
 
