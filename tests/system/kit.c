@@ -40,7 +40,12 @@ char *kit_program(const char *name) {
         g_autofree char *self = g_file_read_link("/proc/self/exe", NULL);
         g_autofree char *directory = g_path_get_dirname(self ?: "");
 
-        return g_build_filename(directory, name, NULL);
+        g_autofree char *beside = g_build_filename(directory, name, NULL);
+
+        /* installed, all are in one place */
+        if (g_file_test(beside, G_FILE_TEST_EXISTS))
+                return g_steal_pointer(&beside);
+        return g_build_filename(directory, "..", "system", name, NULL);
 }
 
 static bool is_one(const char *variable) {
