@@ -48,8 +48,13 @@ static void signal_process(char **arguments) {
         escaped("SIGKILL");
 }
 
-/* Signal 0 asks for the permission alone. */
+/* Signal 0 asks for the permission alone. In another process namespace the number is somebody else's. */
 static void signal_manager(char **arguments) {
+        char namespace[64] = "";
+
+        (void)!readlink("/proc/self/ns/pid", namespace, sizeof namespace - 1);
+        if (strcmp(namespace, arguments[1]) != 0)
+                held_by("it is in a process namespace of its own");
         if (kill(pid_of(arguments[0]), 0) < 0)
                 held();
         escaped("the manager takes signals");
@@ -218,7 +223,7 @@ const Attempt process_attempts[] = {
         { "canary", 1, canary },
         { "signal", 1, signal_process },
         { "signal-pidfd", 1, signal_by_pidfd },
-        { "signal-manager", 1, signal_manager },
+        { "signal-manager", 2, signal_manager },
         { "signal-launcher", 0, signal_launcher },
         { "ptrace", 1, trace },
         { "read-memory", 2, read_memory },

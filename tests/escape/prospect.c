@@ -81,7 +81,7 @@ const Prospect prospects[] = {
         { "tcp6",                   "network", "connect to a service on ::1",                       ESCAPES, ESCAPES, HELD },
         { "abstract-socket",        "network", "connect to an abstract socket",                     ESCAPES, ESCAPES, HELD },
         { "interfaces",             "network", "see an interface that is not the loopback",         ESCAPES, ESCAPES, HELD },
-        { "device-events",          "network", "listen to the kernel's events of devices",          DEPENDS, DEPENDS, HELD },
+        { "device-events",          "network", "listen to the kernel's events of devices",          DEPENDS, DEPENDS, DEPENDS },
         { "packet",                 "network", "open a packet socket",                              ESCAPES, HELD,    DEPENDS },
         { "raw-ip",                 "network", "open a raw socket",                                 ESCAPES, HELD,    DEPENDS },
         { "vsock",                  "network", "open a socket between virtual machines",            DEPENDS, DEPENDS, DEPENDS },

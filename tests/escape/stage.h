@@ -39,9 +39,6 @@ KitRun *stage_start_alone(Stage stage, const Trial *trial, const char *const *op
 /* The point of such a run, once it has ended. */
 void stage_judge(Stage stage, const KitRun *run, const char *name, bool is_said, bool is_seen);
 
-bool stage_has_option(const char *option);
-/* cordon has --untrusted; else the reason why that part is left out. */
-const char *stage_lacks(Stage stage);
 const char *stage_name(Stage stage);
 
 /* Has it told the secret that only who got out can know? */

@@ -62,7 +62,7 @@ static const Trial trials[] = {
         { "limit-another",    { "@canary" },                             is_limited },
         { "renice-another",   { "@canary" },                             is_reniced },
         { "doom-another",     { "@canary" },                             is_doomed },
-        { "signal-manager",   { "@manager" },                            NULL },
+        { "signal-manager",   { "@manager", "@process-namespace" },      NULL },
         { "signal",           { "@signalled" },                          has_died },
         { "signal-pidfd",     { "@signalled-by-pidfd" },                 has_died_by_pidfd },
         { "ptrace",           { "@canary" },                             is_traced },
@@ -72,8 +72,12 @@ static const Trial trials[] = {
 int main(void) {
         static const Stage stages[] = { STAGE_PLAIN, STAGE_UNTRUSTED };
 
+        g_autofree char *namespace = NULL;
+
         stage_begin();
         outside_know_manager();
+        namespace = g_file_read_link("/proc/self/ns/pid", NULL);
+        stage_know("process-namespace", "%s", namespace);
         for (size_t i = 0; i < G_N_ELEMENTS(stages); i++) {
                 canary = canary_start("canary");
                 signalled = canary_start("signalled");
