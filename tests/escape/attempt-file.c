@@ -18,6 +18,8 @@
 
 #define UP "../../../../../../../../../../../../.."
 
+static const char *link_target;
+
 static void read_file(char **arguments) {
         try_read(arguments[0], arguments[1]);
         held();
@@ -129,6 +131,27 @@ static void leave_queue(char **arguments) {
         perhaps("a queue");
 }
 
+static int leave_link(const char *directory) {
+        char path[4096];
+
+        (void)snprintf(path, sizeof path, "%s/astray", directory);
+        (void)mkdir(path, 0777);
+        (void)snprintf(path, sizeof path, "%s/astray/link", directory);
+        return symlink(link_target, path);
+}
+
+/* Who removes what is left in these directories should not follow. */
+static void lead_astray(char **arguments) {
+        char *rest = NULL;
+
+        link_target = arguments[1];
+        for (char *place = strtok_r(arguments[0], ":", &rest); place;
+             place = strtok_r(NULL, ":", &rest))
+                if (leave_link(place) < 0)
+                        untried("a link cannot be made");
+        perhaps(arguments[1]);
+}
+
 /* Whoever executes it becomes its owner. */
 static void leave_set_user_id(char **arguments) {
         int fd = open("set-user-id", O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
@@ -151,6 +174,7 @@ const Attempt file_attempts[] = {
         { "leave-in-shm", 1, leave_in_shm },
         { "leave-segment", 1, leave_segment },
         { "leave-queue", 1, leave_queue },
+        { "lead-astray", 2, lead_astray },
         { "leave-set-user-id", 0, leave_set_user_id },
         { 0 },
 };

@@ -124,16 +124,48 @@ static void forge_record(char **arguments) {
         _exit(3);
 }
 
-/* The launcher's own end of everything, by its number, which comes on standard input. */
-static void forge_at_launcher(char **arguments) {
-        char path[64], number[32] = "";
-        struct stat info;
-        int done = 0, fd;
+static pid_t launcher(void) {
+        char number[32] = "";
 
         if (read(STDIN_FILENO, number, sizeof number - 1) <= 0)
                 untried("nobody has told its number");
+        return (pid_t)strtol(number, NULL, 10);
+}
+
+static void signal_launcher(char **arguments) {
+        if (kill(launcher(), SIGTERM) < 0)
+                held();
+        stay(); /* until it has ended us */
+}
+
+/* Who is stopped keeps no deadline. */
+static void stop_launcher(char **arguments) {
+        ignore_all();
+        (void)kill(launcher(), SIGSTOP);
+        stay();
+}
+
+static void trace_launcher(char **arguments) {
+        char path[64];
+        pid_t pid = launcher();
+
+        if (ptrace(PTRACE_SEIZE, pid, NULL, NULL) == 0)
+                escaped("PTRACE_SEIZE");
+        (void)snprintf(path, sizeof path, "/proc/%d/mem", (int)pid);
+        if (open(path, O_RDWR | O_CLOEXEC) >= 0)
+                escaped("%s", path);
+        held();
+}
+
+/* The launcher's own end of everything, by its number, which comes on standard input. */
+static void forge_at_launcher(char **arguments) {
+        char path[64];
+        struct stat info;
+        pid_t pid = launcher();
+        int done = 0, fd;
+
         for (int i = 3; i < 64; i++) {
-                (void)snprintf(path, sizeof path, "/proc/%ld/fd/%d", strtol(number, NULL, 10), i);
+                (void)snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, i);
                 if (stat(path, &info) < 0 || !S_ISFIFO(info.st_mode))
                         continue;
                 fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
@@ -170,6 +202,9 @@ const Attempt life_attempts[] = {
         { "daemonise", 0, daemonise },
         { "orphans", 0, orphans },
         { "forge-record", 0, forge_record },
+        { "signal-launcher", 0, signal_launcher },
+        { "stop-launcher", 0, stop_launcher },
+        { "trace-launcher", 0, trace_launcher },
         { "forge-at-launcher", 0, forge_at_launcher },
         { "divert-record", 2, divert_record },
         { "preload", 0, preload },

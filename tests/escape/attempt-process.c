@@ -68,18 +68,6 @@ static void signal_by_pidfd(char **arguments) {
         escaped("SIGKILL");
 }
 
-/* Its number comes on standard input, because it is not known before. */
-static void signal_launcher(char **arguments) {
-        char text[32] = "";
-        ssize_t n = read(STDIN_FILENO, text, sizeof text - 1);
-
-        if (n <= 0)
-                untried("nobody has told its number");
-        if (kill(pid_of(text), SIGTERM) < 0)
-                held();
-        escaped("SIGTERM");
-}
-
 static void trace(char **arguments) {
         if (ptrace(PTRACE_SEIZE, pid_of(arguments[0]), NULL, NULL) < 0)
                 held();
@@ -224,7 +212,6 @@ const Attempt process_attempts[] = {
         { "signal", 1, signal_process },
         { "signal-pidfd", 1, signal_by_pidfd },
         { "signal-manager", 2, signal_manager },
-        { "signal-launcher", 0, signal_launcher },
         { "ptrace", 1, trace },
         { "read-memory", 2, read_memory },
         { "write-memory", 2, write_memory },

@@ -99,6 +99,7 @@ const Prospect prospects[] = {
         { "leave-in-shm",           "files",   "leave a file in /dev/shm",                          ESCAPES, ESCAPES },
         { "leave-segment",          "files",   "leave a segment of shared memory",                  ESCAPES, ESCAPES },
         { "leave-queue",            "files",   "leave a message queue",                             ESCAPES, ESCAPES },
+        { "lead-astray",            "files",   "have files outside removed, through links in /tmp",  HELD,    HELD },
         { "leave-set-user-id",      "files",   "leave a set-user-ID program in the workspace",      ESCAPES, ESCAPES },
 
         { "fork-bomb",              "bomb",    "more processes than --tasks",                       HELD,    HELD },
@@ -136,6 +137,8 @@ const Prospect prospects[] = {
         { "divert-record",          "life",    "have the record written to another file",           HELD,    HELD },
         { "preload",                "life",    "run in cordon's programs by LD_PRELOAD",            HELD,    HELD },
         { "signal-launcher",        "life",    "end the launcher",                                  ESCAPES, ESCAPES },
+        { "stop-launcher",          "life",    "outlive it by a minute, the launcher being stopped", HELD,    HELD },
+        { "trace-launcher",         "life",    "trace the launcher, or open its memory",            ESCAPES, ESCAPES },
         { "forge-at-launcher",      "life",    "write a record into the launcher's files",          ESCAPES, ESCAPES },
         { 0 },
 };

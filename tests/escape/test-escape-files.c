@@ -4,11 +4,13 @@
 
 #include <fcntl.h>
 #include <mqueue.h>
+#include <string.h>
 #include <sys/ipc.h>
 #include <sys/shm.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "leftover.h"
 #include "stage.h"
 
 #define SEGMENT_KEY_BASE 0x45530000
@@ -76,8 +78,37 @@ static const Trial trials[] = {
 };
 /* clang-format on */
 
+/* Looked at when all is removed. */
+static void test_removal(Stage stage) {
+        g_autofree char *scratch = g_build_filename(stage_known("directory"), "scratch", NULL);
+        g_autofree char *kept = g_build_filename(stage_known("directory"), "outside", "kept", NULL);
+        Trial trial = { "lead-astray", { "@removed", "@outside" }, NULL };
+        bool is_lost;
+
+        (void)mkdir(scratch, 0755);
+        if (!g_file_set_contents(kept, "kept", -1, NULL))
+                BAIL_OUT("cannot write %s", kept);
+        stage_know("removed", "/tmp:/var/tmp:%s", scratch);
+
+        g_autoptr(KitRun)
+                run = stage_start_alone(stage, &trial,
+                                        stage == STAGE_UNTRUSTED
+                                                ? WORDS("--scratch", scratch)
+                                                : WORDS("--private-tmp", "--scratch", scratch,
+                                                        "--rw", "@workspace", "--ro", "@attempt"));
+
+        kit_finish(run);
+        if (!ok(g_str_has_prefix(run->output->str, "perhaps"), "%s: the links are made",
+                stage_name(stage)))
+                diag("%s%s%s", run->output->str, run->errors->str, run->record_text->str);
+        leftover_check(run, trial.name);
+        is_lost = !g_file_test(kept, G_FILE_TEST_EXISTS);
+        stage_judge(stage, run, trial.name, is_lost, is_lost);
+}
+
 int main(void) {
         static const Stage stages[] = { STAGE_PLAIN, STAGE_UNTRUSTED };
+        Trial all[G_N_ELEMENTS(trials) + 1];
 
         stage_begin();
         left_name = g_strdup_printf("escape-left-%d", (int)getpid());
@@ -87,9 +118,13 @@ int main(void) {
         stage_know("segment", "%d", SEGMENT_KEY_BASE + (int)getpid());
         stage_know("written", "%s/outside/written", stage_known("directory"));
         stage_know("written-through", "%s/outside/written-through", stage_known("directory"));
-        for (size_t i = 0; i < G_N_ELEMENTS(stages); i++)
+        for (size_t i = 0; i < G_N_ELEMENTS(stages); i++) {
                 stage_try(stages[i], "files", trials, G_N_ELEMENTS(trials));
-        stage_covers("files", trials, G_N_ELEMENTS(trials));
+                test_removal(stages[i]);
+        }
+        all[G_N_ELEMENTS(trials)] = (Trial){ .name = "lead-astray" };
+        memcpy(all, trials, sizeof trials);
+        stage_covers("files", all, G_N_ELEMENTS(all));
         g_free(left_name);
         g_free(queue_name);
         stage_end();

@@ -3,6 +3,7 @@
 /* Outliving the deadline or the main process, and records that are not cordon's. An escape is what is still there, or a
  * record that says something else than what happened. */
 
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,11 +13,12 @@
 #include "outside.h"
 #include "stage.h"
 
-#define GONE_USEC   (1 * KIT_SEC)
-#define WALL_USEC   (4 * KIT_SEC) /* one second and the grace, with much to spare */
-#define AS_IT_WAS   "as it was\n"
-#define BOUNDS      "--memory", "64M", "--tasks", "40"
-#define HAS_SECONDS BOUNDS, "--timeout", "1s", "--grace", "500ms"
+#define GONE_USEC     (1 * KIT_SEC)
+#define WALL_USEC     (4 * KIT_SEC)  /* one second and the grace, with much to spare */
+#define BACKSTOP_USEC (50 * KIT_SEC) /* deadline, grace, and half a minute */
+#define AS_IT_WAS     "as it was\n"
+#define BOUNDS        "--memory", "64M", "--tasks", "40"
+#define HAS_SECONDS   BOUNDS, "--timeout", "1s", "--grace", "500ms"
 
 typedef struct {
         Trial trial;
@@ -133,6 +135,44 @@ static void test_at_launcher(Stage stage, const char *name) {
         leftover_check(run, name);
 }
 
+static bool is_dead(const void *what) {
+        const KitRun *run = what;
+        g_autoptr(GArray) pids = leftover_processes(run->id);
+
+        /* the launcher itself has the mark */
+        return pids->len <= 1;
+}
+
+/* The manager keeps the deadline later than the launcher would. */
+static void test_stopped_launcher(Stage stage) {
+        Trial trial = { "stop-launcher", { NULL }, NULL };
+        g_autoptr(KitRun) run = stage_start_alone(stage, &trial, WORDS(HAS_SECONDS));
+        bool is_over;
+
+        (void)kit_wait_process(run->pidfd, WALL_USEC / 2);
+        is_over = kit_wait_until(is_dead, run, kit_patience(BACKSTOP_USEC));
+        kit_signal(run, SIGCONT);
+        kit_finish(run);
+        is_over = is_over && is_true_record(run, "timeout");
+        stage_judge(stage, run, trial.name, !is_over, !is_over);
+        if (!is_over)
+                diag("status %d: %s%s", run->status, run->errors->str, run->record_text->str);
+        leftover_check(run, trial.name);
+}
+
+/* Its word alone: nothing is changed. */
+static void test_trace(Stage stage) {
+        Trial trial = { "trace-launcher", { NULL }, NULL };
+        g_autoptr(KitRun) run = stage_start_alone(stage, &trial, WORDS(BOUNDS, "--timeout", "1m"));
+        bool is_said;
+
+        kit_finish(run);
+        is_said = run->status == 10;
+        stage_judge(stage, run, trial.name, is_said, is_said);
+        note("%s: %s: %s", stage_name(stage), trial.name, run->output->str);
+        leftover_check(run, trial.name);
+}
+
 static void test_stage(Stage stage) {
         for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
                 test_row(stage, &rows[i]);
@@ -140,11 +180,15 @@ static void test_stage(Stage stage) {
         test_preload(stage);
         test_at_launcher(stage, "signal-launcher");
         test_at_launcher(stage, "forge-at-launcher");
+        test_trace(stage);
+        if (stage == STAGE_UNTRUSTED || !kit_is_brief())
+                test_stopped_launcher(stage);
 }
 
 int main(void) {
-        static const char *const others[] = { "divert-record", "preload", "signal-launcher",
-                                              "forge-at-launcher" };
+        static const char *const others[] = { "divert-record",   "preload",
+                                              "signal-launcher", "forge-at-launcher",
+                                              "stop-launcher",   "trace-launcher" };
         Trial trials[G_N_ELEMENTS(rows) + G_N_ELEMENTS(others)];
 
         stage_begin();
