@@ -67,7 +67,7 @@ static bool is_taken(const IsolationSet *set, guint before, const char *path) {
 
         if (has_tmp && (strcmp(path, "/tmp") == 0 || strcmp(path, "/var/tmp") == 0))
                 return true;
-        if (set->workspace && strcmp(path, set->workspace) == 0)
+        if (set->has_strict_fs && strcmp(path, set->workspace) == 0)
                 return true;
         for (guint i = 0; i < before; i++) {
                 const PathRule *other = g_ptr_array_index(set->rules, i);
@@ -144,9 +144,12 @@ static bool settle_workspace(IsolationSet *set, bool is_measured, const char *di
         return !set->has_strict_fs || check_strict(set, is_named, option, error);
 }
 
-bool paths_settle(IsolationSet *set, bool is_measured, char **directory, GError **error) {
-        bool is_directory;
+/* With the limit lifted, a workspace that was named for it is of no use, but no mistake either. */
+bool paths_settle(IsolationSet *set, const LimitSet *limits, char **directory, GError **error) {
+        bool is_measured = limit_set_is_limited(limits, LIMIT_DISK), is_directory;
 
+        if (!set->has_strict_fs && limits->is_set[LIMIT_DISK] && !is_measured)
+                g_clear_pointer(&set->workspace, g_free);
         if (isolation_any_mount(set) && !resolve("directory", directory, &is_directory, error))
                 return false;
         return settle_workspace(set, is_measured, *directory, error) && settle_rules(set, error) &&

@@ -7,8 +7,9 @@
 #include <stdbool.h>
 
 #include "units/isolation.h"
+#include "units/limit.h"
 
 /* Resolves them and says which are none; the working directory is the workspace where none was named, and is resolved
- * too: links that lead to it may not be there inside. is_measured: --disk needs a workspace, whatever the isolation. */
-bool paths_settle(IsolationSet *set, bool is_measured, char **directory,
+ * too: links that lead to it may not be there inside. A limit of it needs one whatever the isolation. */
+bool paths_settle(IsolationSet *set, const LimitSet *limits, char **directory,
                   GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -131,8 +131,7 @@ bool request_complete(const Options *options, char **directory, Spec *spec, GErr
 
         spec->user = g_strdup(options->user);
         spec->group = g_strdup(options->group);
-        return paths_settle(&spec->isolation, limit_set_is_limited(&spec->limits, LIMIT_DISK),
-                            directory, error) &&
+        return paths_settle(&spec->isolation, &spec->limits, directory, error) &&
                isolation_check_extra(&spec->isolation, spec->extra, error) &&
                net_settle(&spec->isolation, error);
 }
