@@ -21,17 +21,14 @@
 static void count_link(int dir, const char *name, const char *root, Tree *tree) {
         char path[PATH_MAX + sizeof " (deleted)"];
         struct statx st;
-        ssize_t length;
+        ssize_t length = readlinkat(dir, name, path, sizeof path - 1);
 
-        if (statx(dir, name, AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO | STATX_BLOCKS, &st) < 0 ||
-            !S_ISREG(st.stx_mode) ||
-            !tree_has_device(tree, makedev(st.stx_dev_major, st.stx_dev_minor)))
-                return;
-        length = readlinkat(dir, name, path, sizeof path - 1);
         if (length < 0)
                 return;
         path[length] = '\0';
-        if (isolation_is_within(path, root))
+        if (isolation_is_within(path, root) && tree_has_place(tree, root, path) &&
+            statx(dir, name, AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO | STATX_BLOCKS, &st) == 0 &&
+            S_ISREG(st.stx_mode))
                 (void)tree_add(tree, makedev(st.stx_dev_major, st.stx_dev_minor), st.stx_ino,
                                st.stx_blocks * BLOCK_BYTES);
 }

@@ -47,18 +47,25 @@ static bool is_same_mount(const struct statx *a, const struct statx *b) {
         return device_of(a) == device_of(b); /* a kernel before 5.8 */
 }
 
-bool tree_has_device(const Tree *tree, uint64_t device) {
-        for (guint i = 0; tree->devices && i < tree->devices->len; i++)
-                if (g_array_index(tree->devices, uint64_t, i) == device)
-                        return true;
-        return false;
+bool tree_has_place(const Tree *tree, const char *root, const char *path) {
+        g_autofree char *directory = g_strdup(path);
+        struct statx top, st;
+
+        if (statx(tree->root_fd, "", AT_EMPTY_PATH, WANTED, &top) < 0)
+                return false;
+        while (strlen(directory) > strlen(root)) {
+                *strrchr(directory, '/') = '\0';
+                if (statx(AT_FDCWD, directory[0] ? directory : "/",
+                          AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, WANTED,
+                          &st) == 0)
+                        return is_same_mount(&st, &top);
+        }
+        return true; /* the tree itself has no path any more, or another */
 }
 
 bool tree_add(Tree *tree, uint64_t device, uint64_t inode, uint64_t bytes) {
         if (!inode_set_add(&tree->seen, device, inode))
                 return false;
-        if (!tree_has_device(tree, device))
-                g_array_append_val(tree->devices, device);
         tree->bytes += bytes;
         return true;
 }
@@ -231,7 +238,6 @@ bool tree_walk(Tree *tree) {
         walk->tree = tree;
         walk->levels = g_array_new(FALSE, FALSE, sizeof(Level));
         walk->names = g_byte_array_new();
-        tree->devices = g_array_new(FALSE, FALSE, sizeof(uint64_t));
         if (statx(tree->root_fd, "", AT_EMPTY_PATH, WANTED, &walk->root) == 0)
                 is_done = enter(walk, tree->root_fd, ".") && walk_on(walk);
         number = errno;
@@ -247,7 +253,6 @@ bool tree_walk(Tree *tree) {
 
 void tree_clear(Tree *tree) {
         inode_set_clear(&tree->seen);
-        g_clear_pointer(&tree->devices, g_array_unref);
         tree->bytes = tree->entries = tree->hidden = 0;
         tree->is_torn = false;
 }

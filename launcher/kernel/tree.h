@@ -20,7 +20,6 @@ typedef struct {
         uint64_t hidden; /* directories that could not be read, or their entries looked at */
         bool is_torn;    /* something moved: part of it was not met */
         InodeSet seen;   /* every file that was counted */
-        GArray *devices; /* of uint64_t: where they are */
 } Tree;
 
 /* The walk, which begins anew. False: it could not be begun or went wrong half way, and errno says why. */
@@ -30,4 +29,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Tree, tree_clear)
 
 /* Counts a file of the tree that the walk did not come across. False: it did. */
 bool tree_add(Tree *tree, uint64_t device, uint64_t inode, uint64_t bytes);
-bool tree_has_device(const Tree *tree, uint64_t device);
+
+/* Would a file of this path, which may be gone with its directories, be of the tree, and not of what is mounted there? ROOT
+ * is the path of the tree, a part of it. */
+bool tree_has_place(const Tree *tree, const char *root, const char *path);

@@ -292,9 +292,20 @@ static void test_mounted(void) {
         skip((geteuid() != 0 && unshare(CLONE_NEWUSER) < 0) || unshare(CLONE_NEWNS) < 0 ||
                      mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
                      mount("none", below, "tmpfs", 0, NULL) < 0,
-             3, "n/a: no mounts can be made here");
+             5, "n/a: no mounts can be made here");
         write_file(below, "file", 300 * KIB);
         check_bytes(above, "what is mounted below is another's");
+        {
+                g_autofree char *path = g_build_filename(below, "file", NULL);
+                int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+                need(fd >= 0 && unlink(path) == 0, path);
+
+                g_auto(Tree) tree = walk(getpid(), "removed there");
+
+                cmp_ok(tree.bytes, "==", above, "also when it is removed and open");
+                (void)close(fd);
+        }
         end_skip;
         (void)umount2(below, MNT_DETACH);
         end();
