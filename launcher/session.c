@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "launcher/kernel/error.h"
+#include "launcher/net/start.h"
 #include "units/extra.h"
 
 #define NOBODY "nobody"
@@ -36,7 +37,9 @@ void session_lift_own_limits(void) {
                 }
 }
 
-void session_choose_user(const Door *door, Spec *spec) {
+/* The system manager would run it as root, whoever asks; what is not trusted runs as nobody where we can have that, and
+ * the system manager has better (units/untrusted). */
+static void choose_user(const Door *door, Spec *spec) {
         bool is_system = door->kind == MANAGER_SYSTEM;
 
         if (spec->user)
@@ -50,7 +53,7 @@ void session_choose_user(const Door *door, Spec *spec) {
                 spec->group = g_strdup_printf("%u", (unsigned)getegid());
 }
 
-bool session_check_extra(const Door *door, const Spec *spec, GError **error) {
+static bool check_extra(const Door *door, const Spec *spec, GError **error) {
         const char *dropped = extra_needs_bpf(spec->extra);
 
         if (!dropped || !door_is_unprivileged(door))
@@ -60,4 +63,10 @@ bool session_check_extra(const Door *door, const Spec *spec, GError **error) {
                     "BPF); use --system, or give --best-effort",
                     dropped, manager_kind_word(door->kind));
         return false;
+}
+
+bool session_settle(const LaunchSettings *settings, Spec *spec, char **ret_pins, GError **error) {
+        choose_user(settings->door, spec);
+        return (settings->is_best_effort || check_extra(settings->door, spec, error)) &&
+               net_start(settings, ret_pins, error);
 }

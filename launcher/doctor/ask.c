@@ -19,6 +19,12 @@ typedef struct {
         bool is_apart;
 } Ask;
 
+typedef struct {
+        Isolation isolation;
+        const char *key, *by;
+        Ask ask;
+} OtherAsk;
+
 static const Ask asks[_ISOLATION_MAX] = {
         [ISOLATION_UNTRUSTED] = { .workspace = "work", .is_decisive = true, .is_apart = true },
         [ISOLATION_NET] = { .value = "none" },
@@ -27,6 +33,13 @@ static const Ask asks[_ISOLATION_MAX] = {
         [ISOLATION_RW] = { .place = "rw" },
         [ISOLATION_HIDE] = { .place = "hide" },
         [ISOLATION_SCRATCH] = { .place = "scratch" },
+};
+
+static const OtherAsk others[] = {
+        { ISOLATION_NET,
+          "net allow",
+          "IPAddressDeny",
+          { .value = "allow=127.0.0.1", .is_apart = true } },
 };
 
 static const char *const places[] = { "work", "ro", "rw", "hide", "scratch" };
@@ -54,8 +67,29 @@ void ask_limit(const AskWorld *world, Limit limit, GPtrArray *words) {
                 add(words, "capture", NULL);
 }
 
-void ask_isolation(const AskWorld *world, Isolation isolation, GPtrArray *words) {
-        const Ask *ask = &asks[isolation];
+unsigned ask_option_count(void) {
+        return _ISOLATION_MAX + G_N_ELEMENTS(others);
+}
+
+static const OtherAsk *other(unsigned option) {
+        return option < _ISOLATION_MAX ? NULL : &others[option - _ISOLATION_MAX];
+}
+
+static const Ask *ask_of(unsigned option) {
+        return other(option) ? &other(option)->ask : &asks[option];
+}
+
+const char *ask_key(unsigned option) {
+        return other(option) ? other(option)->key : isolation_info((Isolation)option)->key;
+}
+
+const char *ask_by(unsigned option) {
+        return other(option) ? other(option)->by : isolation_info((Isolation)option)->by;
+}
+
+void ask_option(const AskWorld *world, unsigned option, GPtrArray *words) {
+        const Ask *ask = ask_of(option);
+        Isolation isolation = other(option) ? other(option)->isolation : (Isolation)option;
         char *value = ask->place ? g_build_filename(world->directory, ask->place, NULL)
                                  : g_strdup(ask->value);
 
@@ -64,10 +98,10 @@ void ask_isolation(const AskWorld *world, Isolation isolation, GPtrArray *words)
                 add(words, "workspace", g_build_filename(world->directory, ask->workspace, NULL));
 }
 
-bool ask_is_apart(Isolation isolation) {
-        return asks[isolation].is_apart;
+bool ask_is_apart(unsigned option) {
+        return ask_of(option)->is_apart;
 }
 
-bool ask_is_decisive(Isolation isolation) {
-        return asks[isolation].is_decisive;
+bool ask_is_decisive(unsigned option) {
+        return ask_of(option)->is_decisive;
 }

@@ -19,10 +19,15 @@ typedef struct {
 /* Names; NULL ends it. */
 const char *ask_place(size_t index);
 
-/* Each puts words into the list, of char*. What is asked apart is not asked together with others. */
+/* Puts words into the list, of char*. */
 void ask_limit(const AskWorld *world, Limit limit, GPtrArray *words);
-void ask_isolation(const AskWorld *world, Isolation isolation, GPtrArray *words);
-bool ask_is_apart(Isolation isolation);
+
+/* Options of isolation: Isolation n is number n; behind them come other values of the same. */
+unsigned ask_option_count(void);
+const char *ask_key(unsigned option); /* of the report */
+const char *ask_by(unsigned option);  /* the property that carries it */
+void ask_option(const AskWorld *world, unsigned option, GPtrArray *words);
+bool ask_is_apart(unsigned option); /* it is not tried together with others */
 
 /* What "doctor" answers for with its exit status. */
-bool ask_is_decisive(Isolation isolation);
+bool ask_is_decisive(unsigned option);

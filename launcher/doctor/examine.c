@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "ask.h"
+#include "dbus/connect.h"
 #include "dbus/inquiry.h"
 #include "launcher/kernel/cpus.h"
 #include "place.h"
@@ -44,9 +45,9 @@ static void try_together(Visit *visit, unsigned with) {
 
         for (int i = 0; (with & WITH_LIMITS) && i < _LIMIT_MAX; i++)
                 ask_limit(world, (Limit)i, words);
-        for (int i = 0; (with & WITH_ISOLATION) && i < _ISOLATION_MAX; i++)
-                if (!ask_is_apart((Isolation)i))
-                        ask_isolation(world, (Isolation)i, words);
+        for (unsigned i = 0; (with & WITH_ISOLATION) && i < ask_option_count(); i++)
+                if (!ask_is_apart(i))
+                        ask_option(world, i, words);
         trial_clear(&visit->together);
         /* Where all of it is there inside; else a small one, which something may have to look through. */
         trial_run(visit->ground, words, with & WITH_ISOLATION ? "/" : world->directory, true,
@@ -95,9 +96,9 @@ static bool is_limit_proven(const Visit *visit, Limit limit) {
         return true;
 }
 
-static bool is_isolation_proven(const Visit *visit, Isolation isolation) {
-        return visit->together.is_started && visit->has_isolation && !ask_is_apart(isolation) &&
-               visit->together.readback.isolation[isolation];
+static bool is_option_proven(const Visit *visit, unsigned option) {
+        return visit->together.is_started && visit->has_isolation && !ask_is_apart(option) &&
+               visit->together.readback.isolation[option];
 }
 
 /* Alone, and as a run would have it. */
@@ -152,17 +153,16 @@ static void find_limit(Visit *visit, Limit limit) {
                 finding->remedy = remedy_of_limit(machine, visit->manager, limit);
 }
 
-static void find_isolation(Visit *visit, Isolation isolation) {
-        const IsolationInfo *info = isolation_info(isolation);
+static void find_option(Visit *visit, unsigned option) {
         Finding *finding = report_add_finding(visit->manager);
         g_autoptr(GPtrArray) words = words_new();
 
-        ask_isolation(&visit->examination->world, isolation, words);
-        finding->key = info->key;
-        finding->by = info->by;
-        finding->is_decisive = ask_is_decisive(isolation);
+        ask_option(&visit->examination->world, option, words);
+        finding->key = ask_key(option);
+        finding->by = ask_by(option);
+        finding->is_decisive = ask_is_decisive(option);
         finding->tried = keep_words(words);
-        finding->is_enforced = is_isolation_proven(visit, isolation);
+        finding->is_enforced = is_option_proven(visit, option);
         if (!finding->is_enforced)
                 try_alone(visit, finding, words, "/");
         if (!finding->is_enforced)
@@ -189,8 +189,8 @@ static void try_all(Visit *visit, bool is_unprivileged) {
         try_namespaces(visit, is_unprivileged);
         for (int i = 0; i < _LIMIT_MAX; i++)
                 find_limit(visit, (Limit)i);
-        for (int i = 0; i < _ISOLATION_MAX; i++)
-                find_isolation(visit, (Isolation)i);
+        for (unsigned i = 0; i < ask_option_count(); i++)
+                find_option(visit, i);
 }
 
 static void ask_manager(Examination *examination, const Door *door, ManagerReport *manager) {
@@ -218,6 +218,7 @@ static void call_on(Examination *examination, Door *door, ManagerReport *manager
         Visit visit = { .examination = examination, .manager = manager };
 
         ask_manager(examination, door, manager);
+        door->systemd_major = connect_manager_version(door->bus);
         visit.ground = trial_ground_new(door, examination->caller, &error);
         if (visit.ground && make_place(examination, &error))
                 try_all(&visit, door_is_unprivileged(door));

@@ -14,6 +14,7 @@
 #include "launcher/launch.h"
 #include "launcher/options.h"
 #include "launcher/request.h"
+#include "launcher/rundir.h"
 #include "launcher/session.h"
 
 extern char **environ;
@@ -106,7 +107,7 @@ static void on_over(void *userdata) {
         ground->is_over = true;
 }
 
-static bool start_and_wait(TrialGround *ground, const Spec *spec, const Caller *caller,
+static bool start_and_wait(TrialGround *ground, Spec *spec, const Caller *caller,
                            const Options *options, DiskWatch *disk, Trial *trial, GError **error) {
         LaunchSettings settings = {
                 .disk = disk,
@@ -120,16 +121,22 @@ static bool start_and_wait(TrialGround *ground, const Spec *spec, const Caller *
                 .handler = on_over,
                 .userdata = ground,
         };
-        g_autoptr(Launch) launch = launch_new(&settings, error);
+        g_autofree char *pins = NULL;
+        g_autoptr(Launch) launch = session_settle(&settings, spec, &pins, error)
+                                           ? launch_new(&settings, error)
+                                           : NULL;
         int r = 0;
 
-        if (!launch)
+        if (!launch) {
+                rundir_remove(pins);
                 return false;
+        }
         ground->launch = launch;
         ground->is_over = false;
         while (r >= 0 && !ground->is_over)
                 r = sd_event_run(ground->event, UINT64_MAX);
         ground->launch = NULL;
+        rundir_remove(pins);
         if (r < 0)
                 g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_SYSTEM,
                             "the event loop failed: %s", g_strerror(-r));
@@ -154,10 +161,7 @@ static bool try(TrialGround *ground, char **argv, Trial *trial, GError **error) 
         is_done = caller_read_place(&caller, options.directory, error) &&
                   request_complete(&options, &caller.directory, spec, error) &&
                   disk_watch_open(spec, options.is_best_effort, &disk, error);
-        if (is_done) {
-                session_choose_user(ground->door, spec);
-                is_done = start_and_wait(ground, spec, &caller, &options, disk, trial, error);
-        }
+        is_done = is_done && start_and_wait(ground, spec, &caller, &options, disk, trial, error);
         disk_watch_free(disk);
         g_free(caller.directory);
         return is_done;

@@ -17,7 +17,6 @@
 #include "launcher/job.h"
 #include "launcher/kernel/error.h"
 #include "launcher/launch.h"
-#include "launcher/net/start.h"
 #include "launcher/options.h"
 #include "launcher/plan.h"
 #include "launcher/record.h"
@@ -354,13 +353,10 @@ static bool launch(Run *run, GError **error) {
                             "cannot set up the event loop");
                 return false;
         }
-        session_choose_user(run->door, run->spec);
         settings.event = run->event;
         settings.door = run->door;
         settings.disk = run->disk;
-        if (!settings.is_best_effort && !session_check_extra(run->door, run->spec, error))
-                return false;
-        if (!net_start(&settings, &run->pins, error))
+        if (!session_settle(&settings, run->spec, &run->pins, error))
                 return false;
         run->launch = launch_new(&settings, error);
         if (!run->launch)

@@ -104,7 +104,8 @@ static void check_agreement(const char *group, const cJSON *finding) {
         const char *key = finding->string;
         g_auto(GStrv) words = words_of(finding, strcmp(group, "limits") == 0);
         KitOrder order = { .options = (const char *const *)words, .command = WORDS("true") };
-        g_autofree char *path = g_strdup_printf("%s.%s.enforced", group, key);
+        g_autofree char *option = g_strndup(key, strcspn(key, " "));
+        g_autofree char *path = g_strdup_printf("%s.%s.enforced", group, option);
         g_autoptr(KitRun) run = NULL;
         bool agrees;
 
