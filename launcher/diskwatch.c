@@ -174,9 +174,9 @@ static void look(DiskWatch *watch, const char *cgroup_path, DiskPace *pace) {
         result.cpu_usec = cpu_usec() - cpu;
         result.wall_usec = now_usec() - wall;
         disk_pace_note(pace, now_usec(), &result);
-        if (result.growth_bytes > watch->limit_bytes && !atomic_load(&watch->is_off))
-                (void)eventfd_write(watch->full_fd, 1);
         note_look(watch, &result, tree.hidden - MIN(tree.hidden, watch->baseline.hidden_before));
+        if (result.growth_bytes > watch->limit_bytes && !atomic_load(&watch->is_off))
+                (void)eventfd_write(watch->full_fd, 1); /* last: who hears it asks by how much */
 }
 
 static void note_last(DiskWatch *watch) {
