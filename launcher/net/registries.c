@@ -36,8 +36,7 @@ static void note(Search *search, const char *what, const char *where) {
 }
 
 /* An URL, or what go has for a data base: a bare name. */
-static bool add_host(Search *search, char *host) {
-        g_autofree char *owned = host;
+static bool add_host(Search *search, const char *host) {
         g_autofree char *where = g_strdup_printf("@%s: %s: ", ALLOW_REGISTRIES, search->tool);
 
         if (!allow_add(search->allow, where, host, search->error)) {
@@ -50,7 +49,7 @@ static bool add_host(Search *search, char *host) {
 }
 
 static bool add_url(Search *search, const char *url) {
-        char *host = allow_host_of_url(url);
+        g_autofree char *host = allow_host_of_url(url);
 
         if (host)
                 return add_host(search, host);
@@ -309,7 +308,7 @@ static void take_go(Search *search, bool is_sums, const char *value) {
         if (is_sums && words[0] && !words[1]) {
                 words[0][strcspn(words[0], "+")] = '\0';
                 if (words[0][0] && !g_str_equal(words[0], "off"))
-                        (void)add_host(search, g_ascii_strdown(words[0], -1));
+                        (void)add_host(search, words[0]);
                 return;
         }
         for (char **word = words + is_sums; words[0] && *word && !search->has_failed; word++)
