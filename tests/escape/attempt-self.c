@@ -153,7 +153,7 @@ static void leave_key(char **arguments) {
         if (key < 0)
                 held();
         (void)syscall(SYS_keyctl, KEYCTL_SET_TIMEOUT_, key, KEY_LIFE_SEC);
-        escaped("in the user's keyring");
+        perhaps("in a keyring");
 }
 
 const Attempt self_attempts[] = {
