@@ -37,12 +37,16 @@ static bool has_used_systemd_run(const KitRun *run, const char *verdict) {
         return has_made("by-systemd-run", verdict);
 }
 
+/* All of them: who looks for sockets below /run finds this one, too. */
 static bool is_asked(const KitRun *run, const char *verdict) {
-        int fd = accept4(engine, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        bool is_it = false;
+        int fd;
 
-        if (fd >= 0)
+        while ((fd = accept4(engine, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
+                is_it = true;
                 (void)close(fd);
-        return fd >= 0;
+        }
+        return is_it;
 }
 
 /* In any of the directories of a list; what is found is removed. */
