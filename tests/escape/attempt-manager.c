@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -160,6 +161,18 @@ static void drop(char **arguments) {
         try_each(arguments[0], drop_file);
 }
 
+/* What is typed at a terminal its owner's shell will run. */
+static void type_for_caller(char **arguments) {
+        if (!isatty(STDIN_FILENO))
+                untried("there is no terminal");
+        if (ioctl(STDIN_FILENO, TIOCSTI, "x") == 0)
+                escaped("TIOCSTI");
+        (void)setsid();
+        if (ioctl(STDIN_FILENO, TIOCSCTTY, 1) == 0 && ioctl(STDIN_FILENO, TIOCSTI, "x") == 0)
+                escaped("TIOCSCTTY and TIOCSTI");
+        held();
+}
+
 static int send_note(const char *path, const char *text) {
         struct sockaddr_un address = { .sun_family = AF_UNIX };
         int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -197,6 +210,7 @@ const Attempt manager_attempts[] = {
         { "cron-spool", 2, drop },
         { "unit-file", 2, drop },
         { "login-file", 2, drop },
+        { "type-for-caller", 0, type_for_caller },
         { "notify", 1, notify },
         { 0 },
 };

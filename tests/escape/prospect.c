@@ -32,6 +32,7 @@ const Prospect prospects[] = {
         { "unit-file",              "manager", "leave a unit file for the manager",                 ESCAPES, ESCAPES },
         { "login-file",             "manager", "leave a file in the home directory",                ESCAPES, ESCAPES },
         { "engine",                 "manager", "ask a container engine for a container",            ESCAPES, ESCAPES },
+        { "type-for-caller",        "manager", "type at the caller's terminal, by TIOCSTI",          DEPENDS, HELD },
         { "sockets-in-run",         "manager", "connect to any socket below /run",                  ESCAPES, ESCAPES },
         { "sockets-of-cordon",      "manager", "connect to cordon's own sockets",                   ESCAPES, ESCAPES },
 

@@ -264,18 +264,24 @@ void stage_try(Stage stage, const char *theme, const Trial *trials, size_t n) {
         check_end(stage, run, theme);
 }
 
-KitRun *stage_start_alone(Stage stage, const Trial *trial, const char *const *options) {
+KitRun *stage_start_with(Stage stage, const Trial *trial, const char *const *options,
+                         int input_fd) {
         g_autoptr(GPtrArray) command = g_ptr_array_new();
+
+        g_ptr_array_add(command, attempt);
+        g_ptr_array_add(command, (char *)"alone");
+        add_trial(command, trial);
+        return start(stage, options, command, NULL, input_fd);
+}
+
+KitRun *stage_start_alone(Stage stage, const Trial *trial, const char *const *options) {
         g_autofree char *number = NULL;
         KitRun *run;
         int ends[2];
 
         if (pipe2(ends, O_CLOEXEC) < 0)
                 BAIL_OUT("no pipe");
-        g_ptr_array_add(command, attempt);
-        g_ptr_array_add(command, (char *)"alone");
-        add_trial(command, trial);
-        run = start(stage, options, command, NULL, ends[0]);
+        run = stage_start_with(stage, trial, options, ends[0]);
         number = g_strdup_printf("%d", (int)run->pid);
         (void)!write(ends[1], number, strlen(number));
         (void)close(ends[0]);

@@ -36,6 +36,8 @@ void stage_covers(const char *theme, const Trial *trials, size_t n);
 
 /* One that needs a run of its own: starts it, with the number of the launcher on its standard input. */
 KitRun *stage_start_alone(Stage stage, const Trial *trial, const char *const *options);
+/* With something else there. */
+KitRun *stage_start_with(Stage stage, const Trial *trial, const char *const *options, int input_fd);
 /* The point of such a run, once it has ended. */
 void stage_judge(Stage stage, const KitRun *run, const char *name, bool is_said, bool is_seen);
 

@@ -3,13 +3,20 @@
 /* Asking somebody else to run something. What comes of it is a file outside, or a connection to who stands in for a
  * container engine. */
 
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
+#include "leftover.h"
 #include "manager.h"
 #include "outside.h"
 #include "stage.h"
@@ -160,8 +167,63 @@ static void engine_leaves(void) {
         g_free(runtime_place);
 }
 
+/* Somebody else's controlling terminal, as a shell's is the caller's. */
+static pid_t hold_terminal(int slave) {
+        int ends[2];
+        char nothing;
+        pid_t pid;
+
+        if (pipe2(ends, O_CLOEXEC) < 0)
+                BAIL_OUT("no pipe");
+        pid = fork();
+        if (pid == 0) {
+                (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+                if (setsid() < 0 || ioctl(slave, TIOCSCTTY, 0) < 0)
+                        _exit(1);
+                (void)!write(ends[1], "x", 1);
+                for (;;)
+                        (void)pause();
+        }
+        (void)close(ends[1]);
+        if (read(ends[0], &nothing, 1) != 1)
+                BAIL_OUT("a terminal cannot be had");
+        (void)close(ends[0]);
+        return pid;
+}
+
+static void test_terminal(Stage stage) {
+        Trial trial = { "type-for-caller", { NULL }, NULL };
+        int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), slave;
+        struct termios raw;
+        bool is_typed;
+        char typed;
+        pid_t pid;
+
+        if (master < 0 || unlockpt(master) < 0)
+                BAIL_OUT("no terminal");
+        slave = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+        (void)tcgetattr(slave, &raw);
+        cfmakeraw(&raw);
+        (void)tcsetattr(slave, TCSANOW, &raw);
+        pid = hold_terminal(slave);
+
+        g_autoptr(KitRun) run = stage_start_with(stage, &trial, WORDS("--timeout", "1m"), slave);
+
+        kit_finish(run);
+        is_typed = read(slave, &typed, 1) == 1;
+        stage_judge(stage, run, trial.name, run->status == 10, is_typed);
+        note("%s: %s: %s", stage_name(stage), trial.name, run->output->str);
+        ok(run->status == 10 || run->status == 0, "%s: there was a terminal", stage_name(stage));
+        leftover_check(run, trial.name);
+        (void)kill(pid, SIGKILL);
+        (void)waitpid(pid, NULL, 0);
+        (void)close(slave);
+        (void)close(master);
+}
+
 int main(void) {
         static const Stage stages[] = { STAGE_PLAIN, STAGE_UNTRUSTED };
+        Trial all[G_N_ELEMENTS(trials) + 1] = { { .name = "type-for-caller" } };
 
         stage_begin();
         file_name = g_strdup_printf(".escape-%d", (int)getpid());
@@ -172,8 +234,10 @@ int main(void) {
         for (size_t i = 0; i < G_N_ELEMENTS(stages); i++) {
                 stage_try(stages[i], "manager", trials, G_N_ELEMENTS(trials));
                 forget_files();
+                test_terminal(stages[i]);
         }
-        stage_covers("manager", trials, G_N_ELEMENTS(trials));
+        memcpy(all + 1, trials, sizeof trials);
+        stage_covers("manager", all, G_N_ELEMENTS(all));
         engine_leaves();
         g_free(file_name);
         stage_end();
