@@ -264,15 +264,14 @@ static void memory_children(char **arguments) {
 /* A page in every two MiB: what is large is not what was touched but the tables that lead there. */
 static void memory_tables(char **arguments) {
         size_t size = bytes_of(arguments[0]), span = size / PAGE * TWO_MIB;
-        char *memory = mmap(NULL, span, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        volatile char seen = 0;
+        volatile char *memory = mmap(NULL, span, PROT_READ | PROT_WRITE,
+                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
         if (memory == MAP_FAILED)
                 held();
-        (void)madvise(memory, span, MADV_NOHUGEPAGE);
+        (void)madvise((void *)memory, span, MADV_NOHUGEPAGE);
         for (size_t i = 0; i < span; i += TWO_MIB)
-                seen += memory[i]; /* the page of zeros, which is nobody's */
+                (void)memory[i]; /* the page of zeros, which is nobody's */
         escaped("%zu bytes", size);
 }
 
