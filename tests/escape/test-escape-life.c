@@ -129,8 +129,7 @@ static void test_at_launcher(Stage stage, const char *name) {
         is_changed = !is_true_record(run, "exited");
         stage_judge(stage, run, name, is_changed, is_changed);
         if (!is_changed)
-                is(record_text(run, "outcome"), "exited", "%s: %s: ends by itself",
-                   stage_name(stage), name);
+                cmp_ok(run->status, "==", 0, "%s: %s: it was tried", stage_name(stage), name);
         note("%s: %s: %s", stage_name(stage), name, run->output->str);
         leftover_check(run, name);
 }
@@ -169,6 +168,7 @@ static void test_trace(Stage stage) {
         kit_finish(run);
         is_said = run->status == 10;
         stage_judge(stage, run, trial.name, is_said, is_said);
+        ok(is_said || run->status == 0, "%s: %s: it was tried", stage_name(stage), trial.name);
         note("%s: %s: %s", stage_name(stage), trial.name, run->output->str);
         leftover_check(run, trial.name);
 }
