@@ -5,6 +5,7 @@
 
 #include "kit.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -14,6 +15,7 @@
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -482,4 +484,17 @@ bool kit_wait_until(bool (*is_true)(const void *what), const void *what, uint64_
                 (void)poll(NULL, 0, LOOK_AGAIN_MSEC);
         }
         return true;
+}
+
+int kit_listen(unsigned *ret_port) {
+        struct sockaddr_in address = { .sin_family = AF_INET,
+                                       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+        socklen_t size = sizeof address;
+        int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+        if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) < 0 ||
+            listen(fd, SOMAXCONN) < 0 || getsockname(fd, (struct sockaddr *)&address, &size) < 0)
+                BAIL_OUT("cannot listen: %s", strerror(errno));
+        *ret_port = ntohs(address.sin_port);
+        return fd;
 }

@@ -64,6 +64,8 @@ const char *kit_victim(void);        /* the helper program; victim.c */
 const char *kit_directory(void);     /* an empty one of the test's own */
 char *kit_program(const char *name); /* one that is installed beside the test */
 uint64_t kit_now(void);
+/* On the loopback interface; the descriptor. */
+int kit_listen(unsigned *ret_port);
 
 /* argv of the victim: VICTIM("exit", "3"), or from the verbs in a table. */
 #define VICTIM(...) WORDS(kit_victim(), __VA_ARGS__)

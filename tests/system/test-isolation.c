@@ -3,14 +3,12 @@
 /* Isolation is shown twice: by what a program inside can and cannot do, and by the kernel from outside, in the
  * program's mount table and network namespace, while it waits. What cannot be had is refused, and nothing of it runs. */
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,19 +50,6 @@ static void make(const char *text, bool is_directory) {
                 BAIL_OUT("cannot make %s: %s", path, strerror(errno));
 }
 
-static void listen_somewhere(void) {
-        struct sockaddr_in address = { .sin_family = AF_INET,
-                                       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-        socklen_t size = sizeof address;
-
-        listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (listener < 0 || bind(listener, (struct sockaddr *)&address, sizeof address) < 0 ||
-            listen(listener, 16) < 0 ||
-            getsockname(listener, (struct sockaddr *)&address, &size) < 0)
-                BAIL_OUT("cannot listen: %s", strerror(errno));
-        port = ntohs(address.sin_port);
-}
-
 static const char *const odd_names[] = {
         "sp ace", "col:on", "50%nŭ", "a;$HOME", "com,ma",
 };
@@ -84,7 +69,7 @@ static void make_arena(void) {
 
                 make(path, true);
         }
-        listen_somewhere();
+        listener = kit_listen(&port);
 }
 
 /* What it is like from inside */

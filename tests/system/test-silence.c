@@ -3,11 +3,9 @@
 /* What managers are known to drop without a word, asked of them by -p: each time it either holds, as the program inside
  * sees it, or the run is refused and says why. It never runs as if nothing had been asked. */
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "expect.h"
@@ -42,19 +40,6 @@ static const Row rows[] = {
         { "our own words for it: network", WORDS("--net", "none"), REACHES },
 };
 /* clang-format on */
-
-static void listen_somewhere(void) {
-        struct sockaddr_in address = { .sin_family = AF_INET,
-                                       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-        socklen_t size = sizeof address;
-
-        listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (listener < 0 || bind(listener, (struct sockaddr *)&address, sizeof address) < 0 ||
-            listen(listener, 64) < 0 ||
-            getsockname(listener, (struct sockaddr *)&address, &size) < 0)
-                BAIL_OUT("cannot listen: %s", strerror(errno));
-        port = g_strdup_printf("PORT=%u", ntohs(address.sin_port));
-}
 
 static void make_mark(void) {
         g_autofree char *path = g_strdup("/tmp/cordon-silence-XXXXXX");
@@ -101,9 +86,12 @@ static void test_row(const Row *row) {
 }
 
 int main(void) {
+        unsigned number;
+
         kit_init();
         make_mark();
-        listen_somewhere();
+        listener = kit_listen(&number);
+        port = g_strdup_printf("PORT=%u", number);
         for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
                 test_row(&rows[i]);
         (void)unlink(strchr(mark, '=') + 1);
