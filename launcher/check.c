@@ -168,7 +168,8 @@ bool check_gate(const CheckSource *source, Cgroup **ret_cgroup, Readback *ret_re
                                           .hello = gate_channel_hello(source->gate),
                                           .gate_path = source->gate_path,
                                           .is_own_user = source->door->kind == MANAGER_SYSTEM &&
-                                                         !source->spec->user },
+                                                         !source->spec->user,
+                                          .is_caller = door_is_unprivileged(source->door) },
                          ret_readback, &reason) &&
             !source->is_best_effort) {
                 g_propagate_error(error, g_steal_pointer(&reason));
@@ -208,6 +209,8 @@ void check_explain_failure(const CheckSource *source, GError **error) {
                                         "the program cannot enter the working directory" },
                 [GATE_AT_STDIO] = { LAUNCHER_ERROR_GATE,
                                     "the standard streams could not be set up" },
+                [GATE_AT_INIT] = { LAUNCHER_ERROR_GATE,
+                                   "no process 1 of its own could be made (it is one of --tasks)" },
                 [GATE_AT_EXEC] = { LAUNCHER_ERROR_GATE, "the program could not be executed" },
         };
         size_t stage = MIN(failure->stage, G_N_ELEMENTS(stages) - 1);

@@ -3,15 +3,18 @@
 /* Two reasons for a look. The file system has lost as much as may still be written: then the limit may be passed, and a
  * look is made at once. Or the last one is long ago: the loss may be hidden by somebody who frees space elsewhere, and
  * some file systems tell late. Each reason has one hundredth of a CPU: for the second by the pause after a look, for the
- * first by a credit that grows with time, because others may write to the same file system all day long. */
+ * first by a credit that grows with time, because others may write to the same file system all day long. No pause is longer
+ * than some seconds, whatever it costs. */
 
 #include "diskpace.h"
 
 #include <glib.h>
 
-#define SHARE           100 /* one part in that many of a CPU */
-#define WALL_SHARE      10  /* a slow file system has others to serve, too */
-#define PAUSE_MIN_USEC  (250 * 1000)
+#define SHARE          100 /* one part in that many of a CPU */
+#define WALL_SHARE     10  /* a slow file system has others to serve, too */
+#define PAUSE_MIN_USEC (250 * 1000)
+#define PAUSE_MAX_USEC \
+        (15 * 1000 * 1000) /* whoever makes a look dear shall not have the time to use it */
 #define CREDIT_MIN_USEC (250 * 1000)
 #define POLL_MIN_USEC   (50 * 1000)
 #define POLL_MAX_USEC   (500 * 1000)
@@ -20,7 +23,9 @@
         (UINT64_C(4) << 20) /* less is noise; the pause is short where a look is cheap */
 
 static uint64_t pause_usec(const DiskPace *pace) {
-        return MAX(PAUSE_MIN_USEC, MAX(pace->cpu_usec * SHARE, pace->wall_usec * WALL_SHARE));
+        uint64_t pause = MAX(pace->cpu_usec * SHARE, pace->wall_usec * WALL_SHARE);
+
+        return CLAMP(pause, PAUSE_MIN_USEC, PAUSE_MAX_USEC);
 }
 
 static uint64_t left_bytes(const DiskPace *pace) {

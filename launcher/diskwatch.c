@@ -27,6 +27,7 @@
 #define STACK_BYTES        ((size_t)1 << 20)
 #define QUICK_LOOK_USEC    10000
 #define LAST_PATIENCE_USEC 100000
+#define TORN_MOST          3
 #define TRIES              3
 #define PATH_SHOWN         80
 
@@ -49,6 +50,7 @@ struct DiskWatch {
         Baseline baseline;
         char *cgroup_path; /* from "go" on */
         bool is_looking, is_last_asked, is_last_done;
+        unsigned torn_in_a_row;        /* looks that did not see everything; the thread's alone */
         bool is_grown;                 /* it was looked at, at least once */
         uint64_t growth_bytes, hidden; /* the most that was seen */
         uint64_t look_usec;            /* how long the last one took */
@@ -136,7 +138,7 @@ static void measure_before(DiskWatch *watch) {
         g_mutex_unlock(&watch->lock);
 }
 
-/* What is hidden in directories that we could read before, or that were not there, may be all that the file system has
+/* Who moves directories about can keep every look from reaching the end. What is hidden in directories that we could read before, or that were not there, may be all that the file system has
  * lost: what cannot be counted is taken for the most that it can be. */
 static uint64_t growth_of(const DiskWatch *watch, const Tree *tree) {
         const Baseline *before = &watch->baseline;
@@ -144,7 +146,9 @@ static uint64_t growth_of(const DiskWatch *watch, const Tree *tree) {
                                                              : 0;
         uint64_t now = free_bytes(watch, before->look.free_bytes);
 
-        if (tree->hidden <= before->hidden_before || now >= before->look.free_bytes)
+        bool is_blind = tree->hidden > before->hidden_before || watch->torn_in_a_row >= TORN_MOST;
+
+        if (!is_blind || now >= before->look.free_bytes)
                 return growth;
         return MAX(growth, before->look.free_bytes - now);
 }
@@ -169,6 +173,7 @@ static void look(DiskWatch *watch, const char *cgroup_path, DiskPace *pace) {
         watch->is_looking = true;
         g_mutex_unlock(&watch->lock);
         result.is_partial = !tree_walk(&tree) || tree.is_torn;
+        watch->torn_in_a_row = result.is_partial ? watch->torn_in_a_row + 1 : 0;
         count_open_files(watch, cgroup_path, &tree);
         result.growth_bytes = growth_of(watch, &tree);
         result.cpu_usec = cpu_usec() - cpu;

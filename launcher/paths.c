@@ -91,12 +91,23 @@ static bool settle_rules(const IsolationSet *set, GError **error) {
         return true;
 }
 
-static bool is_home(const char *path) {
+static bool has_home(const char *path) {
         char *home = realpath(g_get_home_dir(), NULL);
-        bool is_same = home && strcmp(home, path) == 0;
+        bool is_inside = home && isolation_is_within(home, path);
 
         free(home);
-        return is_same;
+        return is_inside;
+}
+
+/* Control groups, sockets of managers: what is there is no file that anybody could be given. */
+static bool is_kernels_or_managers(const char *path) {
+        static const char *const others[] = { "/proc",     "/sys",      "/run/systemd",
+                                              "/run/user", "/run/dbus", "/run/cordon" };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
+                if (isolation_is_within(path, others[i]) || isolation_is_within(others[i], path))
+                        return true;
+        return false;
 }
 
 /* What the program writes must be what is looked at. */
@@ -114,11 +125,13 @@ static bool check_strict(const IsolationSet *set, bool is_named, const char *opt
                          GError **error) {
         if (!isolation_check_path(ISOLATION_RW, option, set->workspace, error))
                 return false;
-        if (!is_named && is_home(set->workspace))
+        if (!is_named && has_home(set->workspace))
                 return fail(error, option, set->workspace,
-                            "the working directory is the home directory, with all that is in it; "
+                            "the working directory is, or holds, the home directory with all that "
+                            "is in it; "
                             "--workspace names what the program is to write");
-        if (isolation_is_own_place(set->workspace))
+        if ((!is_named && isolation_is_system(set->workspace)) ||
+            isolation_is_own_place(set->workspace) || is_kernels_or_managers(set->workspace))
                 return fail(error, option, set->workspace,
                             "not a workspace: --workspace (or -C) names another directory");
         return true;

@@ -10,6 +10,7 @@
 
 #include "launcher/kernel/account.h"
 #include "launcher/kernel/caller.h"
+#include "launcher/kernel/error.h"
 #include "launcher/net/settle.h"
 #include "launcher/paths.h"
 #include "units/name.h"
@@ -117,16 +118,30 @@ static void describe_account(const Options *options, Spec *spec, const Account *
                                                              variables[i].value, TRUE);
 }
 
+/* Root's files, and processes, are root's without any privilege. */
+static bool check_not_root(const char *option, unsigned number, GError **error) {
+        if (number != 0)
+                return true;
+        g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_BAD_VALUE,
+                    "--%s: with --untrusted not root; accepted: another", option);
+        return false;
+}
+
 bool request_complete(const Options *options, char **directory, Spec *spec, GError **error) {
         g_auto(Account) account = { 0 };
+        gid_t gid;
 
         if (options->user) {
                 if (!account_find(options->user, &account, error))
                         return false;
+                if (spec->isolation.is_untrusted && !check_not_root("uid", account.uid, error))
+                        return false;
                 if (!spec->isolation.is_untrusted) /* it sees nobody's home */
                         describe_account(options, spec, &account);
         }
-        if (options->group && !account_check_group(options->group, error))
+        if (options->group &&
+            (!account_find_group(options->group, &gid, error) ||
+             (spec->isolation.is_untrusted && !check_not_root("gid", gid, error))))
                 return false;
 
         spec->user = g_strdup(options->user);

@@ -124,9 +124,10 @@ char *rundir_make(const char *base, const char *kind, const char *id, mode_t mod
         g_autofree char *owner = caller_process_identity(getpid());
         g_autofree char *directory = path_of(base, kind, owner ?: "0:0:0", id);
 
-        sweep(base);
-        if (make(base, directory, mode))
+        if (make(base, directory, mode)) {
+                sweep(base);
                 return g_steal_pointer(&directory);
+        }
         g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_SYSTEM, "cannot make %s: %s", directory,
                     g_strerror(errno));
         return NULL;

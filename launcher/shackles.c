@@ -11,7 +11,7 @@ static const struct {
         const char *wrong;
 } wanted[] = {
         { "NoNewPrivs", "1", "it can get new privileges" },
-        { "Seccomp", "2", "no system call filter holds (was systemd built without seccomp?)" },
+        { "Seccomp", "2", "no system call filter holds (is systemd without libseccomp?)" },
         { "CapInh", "0000000000000000", "it has capabilities to hand on" },
         { "CapPrm", "0000000000000000", "it has capabilities" },
         { "CapEff", "0000000000000000", "it has capabilities" },

@@ -254,9 +254,12 @@ static const char *check_untrusted(View *view) {
 
         if (wrong)
                 return wrong;
+        if (!view->context->hello->is_filtered)
+                return "no system call filter holds (is systemd without libseccomp?)";
         if (!is_own(view, GATE_NS_USER) || !is_own(view, GATE_NS_IPC))
                 return "it is in the caller's user or IPC namespace";
-        if (has_writable_mount(view, "/sys/fs/cgroup"))
+        if (has_writable_mount(view, "/sys/fs/cgroup") ||
+            (view->set->workspace && isolation_is_within(view->set->workspace, "/sys")))
                 return "control groups are writable inside";
         return look(view, "/run").is_same ? "the machine's /run is seen inside" : NULL;
 }
@@ -281,6 +284,12 @@ static unsigned residuals_of(const View *view) {
 
         if (!has_own_processes && !hides_processes(view))
                 residuals |= 1U << RESIDUAL_PROCESSES;
+        if (!view->context->hello->is_scoped && !is_own(view, GATE_NS_NET))
+                residuals |= 1U << RESIDUAL_SOCKETS;
+        if (!look(view, "/tmp").is_tmpfs || !look(view, "/var/tmp").is_tmpfs)
+                residuals |= 1U << RESIDUAL_TMP;
+        if (!view->set->has_strict_fs && view->context->is_caller)
+                residuals |= 1U << RESIDUAL_FILES;
         return residuals;
 }
 

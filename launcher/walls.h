@@ -18,6 +18,7 @@ typedef struct {
         const GateHello *hello;
         const char *gate_path;
         bool is_own_user; /* the manager has made up one for it */
+        bool is_caller;   /* it is its caller, who may have files */
 } WallsContext;
 
 /* Looks at each that was asked. False when one does not hold; the message names it and what is there instead. */

@@ -198,7 +198,7 @@ bool extra_parse(const char *assignment, PropertyList *list, GError **error) {
 /* Namespaces */
 
 static bool is_off(GVariant *value) {
-        static const char *const words[] = { "", "no", "default", "all", NULL };
+        static const char *const words[] = { "", "no", "default", "all", "auto", NULL };
 
         if (g_variant_is_of_type(value, G_VARIANT_TYPE_BOOLEAN))
                 return !g_variant_get_boolean(value);

@@ -270,6 +270,13 @@ bool isolation_is_within(const char *path, const char *directory) {
         return strncmp(path, directory, length) == 0 && (path[length] == '/' || !path[length]);
 }
 
+bool isolation_is_system(const char *path) {
+        for (size_t i = 0; i < G_N_ELEMENTS(system_directories); i++)
+                if (isolation_is_within(path, system_directories[i]))
+                        return true;
+        return false;
+}
+
 bool isolation_is_own_place(const char *path) {
         static const char *const others[] = { "/",    "/tmp",  "/var/tmp", "/run",
                                               "/dev", "/proc", "/sys" };
@@ -412,6 +419,22 @@ static void compose_asked(const IsolationSet *set, const char *empty_root, Prope
                 add_path(list, rule_at(set, i));
 }
 
+/* In directories of the machine's nothing would bound what is written there; in a tmpfs it is memory of the program's. A
+ * user that is made up has PrivateTmp=, which only newer managers can make of tmpfs. */
+static void bound_tmp(const IsolationContext *context, PropertyList *unit) {
+        bool is_made_up = context->is_system && !context->is_another_user;
+
+        if (is_made_up && context->systemd_major < UNTRUSTED_TMPFS_SINCE)
+                return;
+        (void)property_list_remove(unit, "PrivateTmp");
+        if (is_made_up) {
+                property_list_set_string(unit, "PrivateTmpEx", "disconnected");
+                return;
+        }
+        add_tmpfs(unit, "/tmp", "mode=1777");
+        add_tmpfs(unit, "/var/tmp", "mode=1777");
+}
+
 static void compose_untrusted(const IsolationSet *set, const IsolationContext *context,
                               PropertyList *unit) {
         untrusted_compose(&(UntrustedContext){ .is_system = context->is_system,
@@ -434,6 +457,8 @@ void isolation_compose(const IsolationSet *set, const IsolationContext *context,
         if (set->is_untrusted) /* first: --net allow= leaves its filter as it is */
                 compose_untrusted(set, context, unit);
         compose_asked(set, context->empty_root, unit);
+        if (set->is_untrusted)
+                bound_tmp(context, unit);
         if (isolation_hides(set, context->gate_path))
                 add_bind(unit, "BindReadOnlyPaths", context->gate_path, context->gate_path, false);
 }
@@ -472,8 +497,8 @@ bool isolation_check_extra(const IsolationSet *set, const PropertyList *extra, G
                             "-p: \"%s\" is what --%s sets already: give one of them",
                             property->name,
                             is_of_allow                                     ? "net allow"
-                            : set->has_strict_fs                            ? "fs strict"
                             : g_str_equal(property->name, "PrivateNetwork") ? "net none"
+                            : set->has_strict_fs                            ? "fs strict"
                             : g_str_equal(property->name, "PrivateTmp")     ? "private-tmp"
                                                                             : "net allow");
                 return false;

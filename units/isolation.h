@@ -78,6 +78,9 @@ const char *isolation_hides(const IsolationSet *set, const char *path);
 /* At the directory or below it. */
 bool isolation_is_within(const char *path, const char *directory);
 
+/* Of the system that --fs strict shows read-only. */
+bool isolation_is_system(const char *path);
+
 /* A path that --fs strict fills itself. */
 bool isolation_is_own_place(const char *path);
 

@@ -115,7 +115,7 @@ static const LimitInfo limits[] = {
         [LIMIT_NOFILE] = {
                 .key = "nofile", .unit = LIMIT_UNIT_COUNT, .value_name = "COUNT",
                 .carrier = LIMIT_ON_UNIT, .encoding = LIMIT_ENCODING_RLIMIT, .property = "LimitNOFILE",
-                .min = NOFILE_MIN, .max = NOFILE_MAX,
+                .min = NOFILE_MIN, .max = NOFILE_MAX, .untrusted_value = 4096,
                 .readback = LIMIT_READBACK_RLIMIT, .readback_number = RLIMIT_NOFILE,
                 .help = "open files of each process",
         },

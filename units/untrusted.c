@@ -74,7 +74,7 @@ static const Row table[] = {
         { "ProtectKernelTunables=yes",      ON_SYSTEM, ALWAYS,  "the kernel's variables" },
         { "ProtectSystem=full",             ON_SYSTEM, OWN_FILES, "writing what is shown" },
         { "ProtectSystem=strict",           ON_SYSTEM, HOST_FILES, "writing what is not its own" },
-        { "ProtectHome=tmpfs",              ON_SYSTEM, ALWAYS,  "looking into homes" },
+        { "ProtectHome=tmpfs",              ON_SYSTEM, OWN_FILES, "looking into homes" },
         { "ProtectProc=invisible",          ON_PRIVILEGED, ALWAYS,  "looking at processes of others" },
         { "DevicePolicy=closed",            ON_SYSTEM, ALWAYS,  "device nodes that are found somewhere" },
         { "IPAddressDeny=any",              ON_SYSTEM, OFFLINE, "a network that is joined somehow" },
@@ -87,6 +87,9 @@ static const UntrustedResidualInfo residuals[_RESIDUAL_MAX] = {
         [RESIDUAL_PROCESSES] = { "processes",
                                  "it sees other processes, and can set resource limits and "
                                  "the OOM score of those of its user" },
+        [RESIDUAL_SOCKETS] = { "sockets", "it can connect to abstract sockets of the network" },
+        [RESIDUAL_TMP] = { "tmp", "what it writes to /tmp and /var/tmp fills the machine's disk" },
+        [RESIDUAL_FILES] = { "files", "it can write what its user may write" },
 };
 
 const UntrustedResidualInfo *untrusted_residual_info(UntrustedResidual residual) {
@@ -128,10 +131,16 @@ void untrusted_compose(const UntrustedContext *context, PropertyList *unit) {
 }
 
 bool untrusted_owns(const char *name) {
+        g_autofree char *plain = g_str_has_suffix(name, "Ex") /* the same, with more words */
+                                         ? g_strndup(name, strlen(name) - strlen("Ex"))
+                                         : g_strdup(name);
+
+        if (g_str_equal(plain, "SupplementaryGroups")) /* whose files are theirs, too */
+                return true;
         for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
                 g_autoptr(PropertyList) one = property_list_new();
 
-                if (extra_parse(table[i].assignment, one, NULL) && property_list_find(one, name))
+                if (extra_parse(table[i].assignment, one, NULL) && property_list_find(one, plain))
                         return true;
         }
         return false;

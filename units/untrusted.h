@@ -18,10 +18,16 @@ typedef struct {
         unsigned systemd_major; /* 0: unknown, so what the oldest knows */
 } UntrustedContext;
 
+/* PrivateTmp=disconnected came with it. */
+#define UNTRUSTED_TMPFS_SINCE 257
+
 /* What cannot be closed everywhere. */
 typedef enum {
         RESIDUAL_SIGNALS,   /* to other processes of the user that it is */
         RESIDUAL_PROCESSES, /* are seen, and some of what is theirs can be set */
+        RESIDUAL_SOCKETS,   /* abstract ones, of the network that it shares */
+        RESIDUAL_FILES,     /* its user's, among the caller's files */
+        RESIDUAL_TMP,       /* /tmp is the machine's disk */
         _RESIDUAL_MAX,
 } UntrustedResidual;
 

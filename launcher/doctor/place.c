@@ -16,7 +16,10 @@ static char *fail(const char *path, GError **error) {
 }
 
 char *place_make(GError **error) {
-        g_autofree char *pattern = g_build_filename(g_get_tmp_dir(), "cordon-doctor-XXXXXX", NULL);
+        const char *base = access(g_get_tmp_dir(), W_OK) == 0 && g_path_is_absolute(g_get_tmp_dir())
+                                   ? g_get_tmp_dir()
+                                   : "/tmp";
+        g_autofree char *pattern = g_build_filename(base, "cordon-doctor-XXXXXX", NULL);
         g_autofree char *directory = g_mkdtemp_full(pattern, 0700) ? g_steal_pointer(&pattern)
                                                                    : NULL;
 

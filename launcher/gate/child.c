@@ -401,10 +401,12 @@ int gate_child_run(int inherited) {
 
         if (child > 0)
                 return init_run(init_ends[0], child);
-        if (child == 0)
-                (void)close(init_ends[0]);
-        else
+        if (child < 0 && init_is_needed())
+                return fail(channel, GATE_AT_INIT, errno);
+        if (child < 0)
                 init_ends[1] = -1;
+        else if (!init_await(init_ends))
+                return GATE_EXIT_FAILED;
         if (!place_stdio(&program))
                 return fail(channel, GATE_AT_STDIO, errno);
 
@@ -415,6 +417,7 @@ int gate_child_run(int inherited) {
         probe_network(program.request, &hello);
         apply_signals(program.request);
         hello.is_scoped = program.request->is_scoped && scope_close();
+        hello.is_filtered = program.request->is_scoped && scope_is_filtered() && scope_limits();
         channel = say_hello(channel, &hello, init_ends[1]);
         if (channel < 0 || !wait_for_go(channel))
                 return GATE_EXIT_FAILED;

@@ -30,6 +30,17 @@ pid_t init_fork(int ret_ends[2]) {
         return program;
 }
 
+bool init_await(const int ends[2]) {
+        char byte;
+        ssize_t n;
+
+        (void)close(ends[0]);
+        do
+                n = recv(ends[1], &byte, 1, 0);
+        while (n < 0 && errno == EINTR);
+        return n == 1;
+}
+
 static void close_others(int end) {
         if (end > 0)
                 (void)syscall(SYS_close_range, 0U, (unsigned)end - 1, 0U);
@@ -45,6 +56,7 @@ int init_run(int end, pid_t program) {
         /* Who could trace us could speak for us. */
         (void)prctl(PR_SET_DUMPABLE, 0);
         close_others(end);
+        (void)send(end, "", 1, MSG_NOSIGNAL);
         do
                 ended = waitpid(-1, &status, 0);
         while (ended != program && (ended >= 0 || errno == EINTR));

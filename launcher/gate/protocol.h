@@ -122,7 +122,8 @@ typedef struct {
 typedef struct {
         uint32_t type; /* GATE_HELLO */
         uint32_t unapplied;
-        uint32_t is_scoped;           /* signals do stay inside */
+        uint32_t is_scoped; /* signals do stay inside */
+        uint32_t is_filtered; /* a call is forbidden that nobody else forbids; when is_scoped was asked */
         uint32_t probes[GATE_PROBES]; /* GateProbeResult */
         uint32_t has_packets; /* sockets of other families, or what makes them, are not forbidden */
         GateRlimit rlimits[GATE_RLIMITS]; /* as the program will have them */
@@ -134,6 +135,7 @@ typedef enum {
         GATE_AT_DIRECTORY,
         GATE_AT_STDIO,
         GATE_AT_EXEC,
+        GATE_AT_INIT,
 } GateStage;
 
 typedef struct {

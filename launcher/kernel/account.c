@@ -30,20 +30,11 @@ bool account_find(const char *user, Account *ret_account, GError **error) {
                 return false;
         }
         *ret_account = (Account){
+                .uid = entry->pw_uid,
                 .name = g_strdup(entry->pw_name),
                 .home = g_strdup(entry->pw_dir),
                 .shell = g_strdup(entry->pw_shell),
         };
-        return true;
-}
-
-bool account_uid(const char *user, uid_t *ret_uid) {
-        uint32_t uid = 0;
-        const struct passwd *entry = number_of(user, &uid) ? NULL : getpwnam(user);
-
-        if (!entry && !number_of(user, &uid))
-                return false;
-        *ret_uid = entry ? entry->pw_uid : uid;
         return true;
 }
 
@@ -53,12 +44,15 @@ void account_clear(Account *account) {
         g_clear_pointer(&account->shell, g_free);
 }
 
-bool account_check_group(const char *group, GError **error) {
+bool account_find_group(const char *group, gid_t *ret_gid, GError **error) {
         uint32_t gid = 0;
+        const struct group *entry = number_of(group, &gid) ? getgrgid(gid) : getgrnam(group);
 
-        if (number_of(group, &gid) ? getgrgid(gid) != NULL : getgrnam(group) != NULL)
-                return true;
-        g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_ACCOUNT,
-                    "--gid: there is no group \"%s\"", group);
-        return false;
+        if (!entry) {
+                g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_ACCOUNT,
+                            "--gid: there is no group \"%s\"", group);
+                return false;
+        }
+        *ret_gid = entry->gr_gid;
+        return true;
 }

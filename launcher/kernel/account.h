@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 typedef struct {
+        uid_t uid;
         char *name;
         char *home;
         char *shell;
@@ -17,6 +18,5 @@ void account_clear(Account *account);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Account, account_clear)
 
 bool account_find(const char *user, Account *ret_account, GError **error) G_GNUC_WARN_UNUSED_RESULT;
-/* False: there is no such user. */
-bool account_uid(const char *user, uid_t *ret_uid);
-bool account_check_group(const char *group, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+bool account_find_group(const char *group, gid_t *ret_gid,
+                        GError **error) G_GNUC_WARN_UNUSED_RESULT;

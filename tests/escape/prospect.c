@@ -146,7 +146,6 @@ const Prospect prospects[] = {
 
 const Residual residuals[] = {
         { "list-processes",  "processes", "user private" },
-        { "limit-another",   "processes", "user private" },
         { "doom-another",    "processes", "user private" },
         { "signal",          "signals", "user private" },
         { "signal-pidfd",    "signals", "user private" },

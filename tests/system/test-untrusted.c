@@ -282,6 +282,30 @@ static void test_exposure(void) {
         end_skip;
 }
 
+typedef struct {
+        const char *name;
+        const char *const *options;
+        const char *words;
+} Refusal;
+
+/* clang-format off */
+static const Refusal refusals[] = {
+        { "root", WORDS("--uid", "root"), "cordon: --uid: with --untrusted not root; accepted: another; see cordon run --help\n" },
+        { "its group", WORDS("--gid", "0"), "cordon: --gid: with --untrusted not root; accepted: another; see cordon run --help\n" },
+        { "other groups", WORDS("-p", "SupplementaryGroups=daemon"), "cordon: -p: \"SupplementaryGroups\" is what --untrusted sets already: give one of them; see cordon run --help\n" },
+        { "another kind of users", WORDS("-p", "PrivateUsers=identity"), "cordon: -p: \"PrivateUsersEx\" is what --untrusted sets already: give one of them; see cordon run --help\n" },
+        { "a directory to begin from", WORDS("--stdin", "/"), "cordon: --untrusted: standard input is a directory, which would go round it; put a pipe or a file there\n" },
+        { "the kernel's files", WORDS("--workspace", "/sys/fs/cgroup"), "cordon: --workspace: \"/sys/fs/cgroup\": not a workspace: --workspace (or -C) names another directory; see cordon run --help\n" },
+};
+/* clang-format on */
+
+static void test_refusal(const Refusal *refusal) {
+        g_autoptr(KitRun) run = run_there(refusal->options, WORDS("true"));
+
+        cmp_ok(run->status, "==", 125, "%s: refused", refusal->name);
+        is(run->errors->str, refusal->words, "%s: in words", refusal->name);
+}
+
 static void test_refused(void) {
         g_autoptr(KitRun) extra = run_there(WORDS("-p", "SystemCallFilter=mount"), WORDS("true"));
         KitOrder home = { .options = WORDS("--untrusted", "-C", "/"), .command = WORDS("true") };
@@ -350,6 +374,8 @@ int main(void) {
         test_ends();
         test_stragglers();
         test_exposure();
+        for (size_t i = 0; i < G_N_ELEMENTS(refusals); i++)
+                test_refusal(&refusals[i]);
         test_refused();
         test_dry_run();
         test_shut_workspace();

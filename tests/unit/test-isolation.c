@@ -129,8 +129,12 @@ static const struct {
         { WORDS("untrusted", "", "net", "host"), true, false, "'AF_INET6'", "PrivateNetwork" },
         { WORDS("untrusted", "", "net", "host"), true, false, "'AF_NETLINK'", "IPAddressDeny" },
         { WORDS("untrusted", "", "fs", "host"), false, false,
-          "TemporaryFileSystem=[('/run', 'ro')]\n", "MountAPIVFS" },
-        { WORDS("untrusted", "", "fs", "host"), false, false, "PrivateTmp=yes\n", "'/usr'" },
+          "TemporaryFileSystem=[('/run', 'ro'), ('/tmp', 'mode=1777'), ('/var/tmp', 'mode=1777')]\n",
+          "MountAPIVFS" },
+        { WORDS("untrusted", "", "fs", "host"), true, false, "PrivateTmp=yes\n", "disconnected" },
+        { WORDS("untrusted", ""), true, false, "PrivateTmpEx=disconnected\n", "PrivateTmp=yes",
+          257 },
+        { WORDS("untrusted", ""), true, true, "('/var/tmp', 'mode=1777')", "PrivateTmp=" },
 };
 
 static void test_untrusted(void) {
