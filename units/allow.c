@@ -446,6 +446,33 @@ static void forbid_call(PropertyList *unit, const char *call) {
                                                 others ? property_join(others, one) : one));
 }
 
+static bool is_in(const AllowNetwork *address, const AllowNetwork *network) {
+        unsigned whole = network->length / 8;
+        uint8_t mask = (uint8_t)(0xff00 >> network->length % 8);
+
+        return address->family == network->family &&
+               memcmp(address->bytes, network->bytes, whole) == 0 &&
+               (mask == 0 || ((address->bytes[whole] ^ network->bytes[whole]) & mask) == 0);
+}
+
+bool allow_is_near(const AllowNetwork *address) {
+        static const AllowNetwork near[] = {
+                { AF_INET, { 0 }, 8 },
+                { AF_INET, { 127 }, 8 },
+                { AF_INET, { 169, 254 }, 16 },
+                { AF_INET, { 224 }, 3 }, /* multicast, and what is reserved */
+                { AF_INET6, { 0 }, 96 },
+                { AF_INET6, { [10] = 0xff, 0xff }, 96 }, /* IPv4, in other words */
+                { AF_INET6, { 0xfe, 0x80 }, 10 },
+                { AF_INET6, { 0xff }, 8 },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(near); i++)
+                if (is_in(address, &near[i]))
+                        return true;
+        return false;
+}
+
 static const char *const owned[] = { "IPAddressAllow", "IPAddressDeny", "RestrictAddressFamilies",
                                      "SystemCallArchitectures", "SystemCallFilter" };
 

@@ -89,6 +89,9 @@ char *allow_resolver_text(void);
 /* The host of an URL, or of GIT@HOST:PATH, in lower case; NULL: it has none that could be opened. */
 char *allow_host_of_url(const char *url);
 
+/* This machine, this link, or nobody in particular: what no name of somebody else's should stand for. */
+bool allow_is_near(const AllowNetwork *address);
+
 void allow_compose(const Allow *allow, PropertyList *unit);
 /* Is this property, by its name on the bus, ours while --net allow= is asked for? */
 bool allow_owns(const char *property);

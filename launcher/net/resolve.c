@@ -5,6 +5,7 @@
 
 #include "resolve.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -102,6 +103,22 @@ static bool fail(GError **error, const char *name, const char *why) {
         return false;
 }
 
+static bool is_ours(const char *name) {
+        return g_ascii_strcasecmp(name, "localhost") == 0 || g_str_has_suffix(name, ".localhost");
+}
+
+/* Whoever answers for a name would open the machine's own services otherwise. */
+static bool fail_near(GError **error, const char *name, const AllowNetwork *address) {
+        char text[INET6_ADDRSTRLEN] = "";
+
+        (void)inet_ntop(address->family, address->bytes, text, sizeof text);
+        g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_BAD_VALUE,
+                    "--net: \"%s\" resolves to %s, which is this machine or its link; list the "
+                    "address itself where it is meant",
+                    name, text);
+        return false;
+}
+
 static bool take_name(Allow *allow, const char *name, const Head *head, const uint8_t *data,
                       GError **error) {
         if (head->status == EAI_SYSTEM)
@@ -114,6 +131,8 @@ static bool take_name(Allow *allow, const char *name, const Head *head, const ui
                 AllowNetwork address;
 
                 memcpy(&address, data + i * sizeof address, sizeof address);
+                if (allow_is_near(&address) && !is_ours(name))
+                        return fail_near(error, name, &address);
                 allow_pin(allow, name, &address);
                 if (!allow_open(allow, &address, error))
                         return false;

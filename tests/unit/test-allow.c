@@ -2,6 +2,7 @@
 
 /* --net allow=: what a list may hold and what is refused of it, what opens, what is tried, and the files of names. */
 
+#include <arpa/inet.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <tap.h>
@@ -285,8 +286,49 @@ static void test_forbidden(void) {
         }
 }
 
+/* What a name may not stand for, but by being "localhost". */
+static void test_near(void) {
+        static const struct {
+                const char *address;
+                bool is_near;
+        } rows[] = {
+                { "127.0.0.1", true },
+                { "127.255.255.255", true },
+                { "128.0.0.1", false },
+                { "0.0.0.0", true },
+                { "1.0.0.1", false },
+                { "169.254.169.254", true },
+                { "169.253.0.1", false },
+                { "10.0.0.1", false },
+                { "192.168.1.1", false },
+                { "224.0.0.1", true },
+                { "255.255.255.255", true },
+                { "223.255.255.255", false },
+                { "::", true },
+                { "::1", true },
+                { "fe80::1", true },
+                { "febf::1", true },
+                { "fec0::1", false },
+                { "ff02::1", true },
+                { "::ffff:8.8.8.8", true },
+                { "2001:db8::1", false },
+                { "fd00::1", false },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+                AllowNetwork address = { .family = strchr(rows[i].address, ':') ? AF_INET6
+                                                                                : AF_INET };
+
+                ok(inet_pton(address.family, rows[i].address, address.bytes) == 1, "%s",
+                   rows[i].address);
+                ok(allow_is_near(&address) == rows[i].is_near, "%s is %s", rows[i].address,
+                   rows[i].is_near ? "near" : "somewhere else");
+        }
+}
+
 int main(void) {
         plan(NO_PLAN);
+        test_near();
         test_lists();
         test_too_much();
         test_files();
