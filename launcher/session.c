@@ -37,9 +37,7 @@ void session_lift_own_limits(void) {
                 }
 }
 
-/* The system manager would run it as root, whoever asks; what is not trusted runs as nobody where we can have that, and
- * the system manager has better (units/untrusted). */
-static void choose_user(const Door *door, Spec *spec) {
+void session_choose_user(const Door *door, Spec *spec) {
         bool is_system = door->kind == MANAGER_SYSTEM;
 
         if (spec->user)
@@ -66,7 +64,7 @@ static bool check_extra(const Door *door, const Spec *spec, GError **error) {
 }
 
 bool session_settle(const LaunchSettings *settings, Spec *spec, char **ret_pins, GError **error) {
-        choose_user(settings->door, spec);
+        session_choose_user(settings->door, spec);
         return (settings->is_best_effort || check_extra(settings->door, spec, error)) &&
                net_start(settings, ret_pins, error);
 }

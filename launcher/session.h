@@ -16,6 +16,10 @@ bool session_choose_manager(ManagerKind *manager, GError **error) G_GNUC_WARN_UN
 /* The caller's limits are for the program, which gets them from the gate; we and what we start for it need our own. */
 void session_lift_own_limits(void);
 
+/* The system manager would run it as root, whoever asks; what is not trusted runs as nobody where we can have that, and
+ * the system manager has better (units/untrusted). Of the door its kind counts alone. */
+void session_choose_user(const Door *door, Spec *spec);
+
 /* Between the choice of a manager and the launch: who the program is, what the manager would drop of -p, as far as that
  * is known beforehand, and what --net needs. *ret_pins is for rundir_remove() once the program runs; NULL: nothing. */
 bool session_settle(const LaunchSettings *settings, Spec *spec, char **ret_pins,

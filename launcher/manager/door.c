@@ -130,6 +130,14 @@ bool door_is_unprivileged(const Door *door) {
         return door->kind != MANAGER_SYSTEM && geteuid() != 0;
 }
 
+ManagerKind door_guess(ManagerKind kind) {
+        if (kind != MANAGER_AUTO)
+                return kind;
+        if (geteuid() != 0)
+                return MANAGER_USER;
+        return booted_with_systemd() ? MANAGER_SYSTEM : MANAGER_PRIVATE;
+}
+
 Door *door_open(ManagerKind kind, GError **error) {
         if (kind != MANAGER_AUTO)
                 return open_kind(kind, error);

@@ -32,6 +32,9 @@ bool manager_kind_from_word(const char *word, ManagerKind *ret_kind);
 const char *manager_kind_word(ManagerKind kind);
 
 Door *door_open(ManagerKind kind, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* Which one would be opened, as far as nobody is asked. */
+ManagerKind door_guess(ManagerKind kind);
+
 void door_free(Door *door);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Door, door_free)
 

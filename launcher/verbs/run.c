@@ -516,13 +516,14 @@ static void refuse(Run *run, const GError *error) {
 /* The same composition as in earnest; only the launch is missing. */
 static int print_plan(const Run *run) {
         g_autofree char *gate_path = door_program_path("cordon-gate");
+        const Door door = { .kind = door_guess(run->options.manager) };
         ComposeContext context = { .gate_path = gate_path,
                                    .owner = "0:0:0",
                                    .has_stand_ins = run->options.is_best_effort &&
                                                     readback_has_stand_ins(&run->spec->limits),
-                                   .is_unprivileged = run->options.manager != MANAGER_SYSTEM &&
-                                                      geteuid() != 0,
-                                   .is_system = run->options.manager == MANAGER_SYSTEM,
+                                   .is_unprivileged = door_is_unprivileged(&door),
+                                   .is_system = door.kind == MANAGER_SYSTEM,
+                                   .nice = run->caller.nice,
                                    .gate_fd = STDIN_FILENO };
         PlanWorld world = { .directory = run->options.directory,
                             .variables = run->options.variables };
@@ -531,6 +532,7 @@ static int print_plan(const Run *run) {
 
         if (run->options.manager != MANAGER_AUTO)
                 world.manager = manager_kind_word(run->options.manager);
+        session_choose_user(&door, run->spec);
         compose(run->spec, &context, &slice, &unit);
 
         g_autofree char *text = run->options.is_json ? plan_to_json(run->spec, slice, unit)
