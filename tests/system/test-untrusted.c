@@ -83,22 +83,34 @@ static bool has_residual(const cJSON *residuals, const char *word) {
 }
 
 /* Named where something stays open, and only there. */
-static void test_residuals(void) {
-        g_autoptr(KitRun) run = run_there(NULL, WORDS("readlink", "/proc/self/ns/pid"));
+static void expect_residuals(const char *name, const char *const *options) {
+        g_autoptr(KitRun) run = run_there(options, WORDS("readlink", "/proc/self/ns/pid"));
         g_autofree char *ours = g_file_read_link("/proc/self/ns/pid", NULL);
         const cJSON *residuals = record_at(run, "isolation.untrusted.residuals");
         bool is_own = !g_str_has_prefix(run->output->str, ours);
         bool is_new = strtol(record_text(run, "systemd_version"), NULL, 10) >= 257;
         bool is_scoped = syscall(SYS_landlock_create_ruleset, NULL, 0, 1U) >= SCOPE_ABI;
+        bool is_user = !is_system() && geteuid() != 0;
+        const struct {
+                const char *word;
+                bool is_wanted;
+        } words[] = {
+                { "signals", !is_own && !is_system() && !is_scoped },
+                { "processes", !is_own && is_user },
+                { "tmp", is_system() && !is_new },
+                { "sockets", !is_scoped && g_str_equal(name, "the caller's network") },
+                { "files", is_user && g_str_equal(name, "the caller's files") },
+        };
+        int count = 0;
 
-        ok(is_own == is_new, "a pid namespace of its own where that can be had");
-        ok(has_residual(residuals, "signals") == !(is_own || is_system() || is_scoped),
-           "signals stay open where nothing keeps them inside, and the record says so");
-        ok(has_residual(residuals, "processes") == !(is_own || is_system() || geteuid() == 0),
-           "processes are seen where a user's manager is old, and the record says so");
-        cmp_ok(cJSON_GetArraySize(residuals),
-               "==", has_residual(residuals, "signals") + has_residual(residuals, "processes"),
-               "it says nothing else");
+        ok(is_own == is_new, "%s: a pid namespace of its own where that can be had", name);
+        for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
+                ok(has_residual(residuals, words[i].word) == words[i].is_wanted, "%s: %s %s", name,
+                   words[i].word,
+                   words[i].is_wanted ? "stays open, and the record says so" : "is closed");
+                count += words[i].is_wanted;
+        }
+        cmp_ok(cJSON_GetArraySize(residuals), "==", count, "%s: nothing else stays open", name);
 }
 
 /* What it has */
@@ -365,7 +377,9 @@ int main(void) {
                 BAIL_OUT("cannot open the workspace to others");
 
         test_identity();
-        test_residuals();
+        expect_residuals("nothing else asked", NULL);
+        expect_residuals("the caller's network", WORDS("--net", "host"));
+        expect_residuals("the caller's files", WORDS("--fs", "host", "--disk", "100M"));
         test_limits();
         test_world();
         for (size_t i = 0; i < (kit_is_brief() ? 2 : G_N_ELEMENTS(sights)); i++)
