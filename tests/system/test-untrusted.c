@@ -84,7 +84,8 @@ static bool has_residual(const cJSON *residuals, const char *word) {
 
 /* Named where something stays open, and only there. */
 static void expect_residuals(const char *name, const char *const *options) {
-        g_autoptr(KitRun) run = run_there(options, WORDS("readlink", "/proc/self/ns/pid"));
+        KitOrder order = { .options = options, .command = WORDS("readlink", "/proc/self/ns/pid") };
+        g_autoptr(KitRun) run = kit_run(&order);
         g_autofree char *ours = g_file_read_link("/proc/self/ns/pid", NULL);
         const cJSON *residuals = record_at(run, "isolation.untrusted.residuals");
         bool is_own = !g_str_has_prefix(run->output->str, ours);
@@ -377,9 +378,9 @@ int main(void) {
                 BAIL_OUT("cannot open the workspace to others");
 
         test_identity();
-        expect_residuals("nothing else asked", NULL);
-        expect_residuals("the caller's network", WORDS("--net", "host"));
-        expect_residuals("the caller's files", WORDS("--fs", "host", "--disk", "100M"));
+        expect_residuals("nothing else asked", WORDS("--untrusted"));
+        expect_residuals("the caller's network", WORDS("--untrusted", "--net", "host"));
+        expect_residuals("the caller's files", WORDS("--untrusted", "--fs", "host", "-C", "/"));
         test_limits();
         test_world();
         for (size_t i = 0; i < (kit_is_brief() ? 2 : G_N_ELEMENTS(sights)); i++)
