@@ -97,6 +97,14 @@ static void end_it(Ending *ending) {
         ending->reset = manager_reset_failed(nobody, ending->service);
 }
 
+/* A manager that does not answer at all has nothing that could be ended for long. */
+static void try_later(Ending *ending) {
+        if (ending->rounds > ROUNDS_QUICK)
+                finish(ending);
+        else
+                schedule(ending, pause_of(ending));
+}
+
 static void on_listed(sd_bus_message *reply, const GError *error, void *userdata) {
         Ending *ending = userdata;
         g_autoptr(GPtrArray) units = NULL;
@@ -105,7 +113,7 @@ static void on_listed(sd_bus_message *reply, const GError *error, void *userdata
         drop_calls(ending);
         if (!reply || !manager_read_units(reply, &units, NULL)) {
                 disconnect(ending); /* try over a new connection */
-                schedule(ending, pause_of(ending));
+                try_later(ending);
                 return;
         }
 
@@ -140,7 +148,7 @@ static int on_round(sd_event_source *source, uint64_t usec, void *userdata) {
                 return 0;
         }
         if (!connect_again(ending)) {
-                schedule(ending, pause_of(ending));
+                try_later(ending);
                 return 0;
         }
         drop_calls(ending);

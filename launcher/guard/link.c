@@ -236,6 +236,7 @@ static void on_guard_started(sd_bus_message *reply, const GError *error, void *u
                 return;
         }
         if (obstacle_is_passing(error)) {
+                link->is_slice_there = false; /* a manager may not find it until it is made anew */
                 try_again(link, error->message);
                 return;
         }
