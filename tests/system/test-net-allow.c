@@ -190,12 +190,21 @@ static void check_said(const Row *row, const KitRun *run, const char *protocol, 
         is(said, wanted, "%s: %s is %s", row->name, what, wanted);
 }
 
+/* Where a manager of root's that is not the system's makes a user namespace for what keeps control groups read-only (257),
+ * root in there is nobody who may. */
+static bool may_ping(const KitRun *run, const Target *target) {
+        g_autofree char *what = g_strdup_printf("icmp %s", target->address);
+        g_autofree char *said = kit_said(run, what);
+
+        return g_str_equal(kit_manager(), "system") || g_strcmp0(said, "EACCES") != 0;
+}
+
 static void check_target(const Row *row, const KitRun *run, const Target *target) {
         bool is_open = is_in(open_of(row), target->address);
 
         check_said(row, run, "tcp", target->address, is_open ? "connected" : "nothing");
         check_said(row, run, "udp", target->address, is_open ? "sent" : "EPERM");
-        if (!is_other_user(row))
+        if (!is_other_user(row) && may_ping(run, target))
                 check_said(row, run, "icmp", target->address, is_open ? "sent" : "EPERM");
         cmp_ok(count_calls(target, true), "==", is_open, "%s: what %s heard by TCP", row->name,
                target->address);
