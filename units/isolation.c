@@ -16,6 +16,8 @@
 
 #define PATH_SHOWN 80
 
+#define BIND_LOG_SOCKETS_SINCE 257
+
 /* clang-format off */
 static const IsolationInfo table[_ISOLATION_MAX] = {
         [ISOLATION_UNTRUSTED] =   { "untrusted",   "SystemCallFilter",    "user" },
@@ -459,6 +461,10 @@ void isolation_compose(const IsolationSet *set, const IsolationContext *context,
         compose_asked(set, context->empty_root, unit);
         if (set->is_untrusted)
                 bound_tmp(context, unit);
+        /* Else the journal's sockets are put into an empty /run. */
+        if ((set->is_untrusted || set->has_strict_fs) &&
+            context->systemd_major >= BIND_LOG_SOCKETS_SINCE)
+                property_list_set_bool(unit, "BindLogSockets", false);
         if (isolation_hides(set, context->gate_path))
                 add_bind(unit, "BindReadOnlyPaths", context->gate_path, context->gate_path, false);
 }

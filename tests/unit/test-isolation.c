@@ -123,6 +123,8 @@ static const struct {
           "ReadWritePaths" },
         { WORDS("untrusted", ""), false, false, "PrivateIPC=yes\n", "PrivatePIDs", 256 },
         { WORDS("untrusted", ""), false, false, "PrivatePIDs=", "DynamicUser", 257 },
+        { WORDS("fs", "strict"), false, false, "BindLogSockets=no\n", "DynamicUser", 257 },
+        { WORDS("fs", "strict"), false, false, "MountAPIVFS=yes\n", "BindLogSockets", 256 },
         { WORDS("untrusted", ""), true, true, "ProtectSystem=full\n", "DynamicUser" },
         { WORDS("untrusted", "", "fs", "host"), true, true, "ProtectSystem=strict\n",
           "PrivateDevices=no" },
