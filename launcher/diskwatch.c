@@ -138,8 +138,9 @@ static void measure_before(DiskWatch *watch) {
         g_mutex_unlock(&watch->lock);
 }
 
-/* Who moves directories about can keep every look from reaching the end. What is hidden in directories that we could read before, or that were not there, may be all that the file system has
- * lost: what cannot be counted is taken for the most that it can be. */
+/* Who moves directories about can keep every look from reaching the end. What is hidden in directories that we could
+ * read before, or that were not there, may be all that the file system has lost: what cannot be counted is taken for
+ * the most that it can be. */
 static uint64_t growth_of(const DiskWatch *watch, const Tree *tree) {
         const Baseline *before = &watch->baseline;
         uint64_t growth = tree->bytes > before->before_bytes ? tree->bytes - before->before_bytes

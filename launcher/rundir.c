@@ -68,35 +68,19 @@ void rundir_remove_of(const char *base, const char *owner, const char *id) {
         }
 }
 
-static bool is_abandoned(const char *name) {
+/* After its kind, a name goes on with the launcher's identity. */
+static bool is_abandoned(const char *name, const char *kind) {
+        size_t length = strlen(kind);
         unsigned uid, pid;
         unsigned long long start;
         g_autofree char *identity = NULL, *now = NULL;
-        const char *dash = strchr(name, '-');
-        g_autofree char *kind = dash ? g_strndup(name, (gsize)(dash - name)) : g_strdup("");
-        bool is_one = false;
 
-        for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
-                is_one = is_one || strcmp(kind, kinds[i]) == 0;
-        if (!is_one || sscanf(dash + 1, "%u-%u-%llu-", &uid, &pid, &start) != 3)
+        if (strncmp(name, kind, length) != 0 ||
+            sscanf(name + length, "-%u-%u-%llu-", &uid, &pid, &start) != 3)
                 return false;
         identity = g_strdup_printf("%u:%u:%llu", uid, pid, start);
         now = caller_process_identity((pid_t)pid);
         return g_strcmp0(now, identity) != 0;
-}
-
-static void sweep(const char *base) {
-        GDir *entries = g_dir_open(base, 0, NULL);
-        const char *name;
-
-        while (entries && (name = g_dir_read_name(entries)))
-                if (is_abandoned(name)) {
-                        g_autofree char *path = g_build_filename(base, name, NULL);
-
-                        rundir_remove(path);
-                }
-        if (entries)
-                g_dir_close(entries);
 }
 
 static bool is_ours(const char *path) {
@@ -105,6 +89,20 @@ static bool is_ours(const char *path) {
         errno = EPERM;
         return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
                (st.st_mode & 0022) == 0;
+}
+
+static void sweep(const char *base, const char *kind) {
+        GDir *entries = g_dir_open(base, 0, NULL);
+        const char *name;
+
+        while (entries && (name = g_dir_read_name(entries))) {
+                g_autofree char *path = g_build_filename(base, name, NULL);
+
+                if (is_abandoned(name, kind) && is_ours(path))
+                        rundir_remove(path);
+        }
+        if (entries)
+                g_dir_close(entries);
 }
 
 static bool make(const char *base, const char *directory, mode_t mode) {
@@ -120,15 +118,29 @@ static bool make(const char *base, const char *directory, mode_t mode) {
         return false;
 }
 
+static char *fail(const char *directory, GError **error) {
+        g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_SYSTEM, "cannot make %s: %s", directory,
+                    g_strerror(errno));
+        return NULL;
+}
+
 char *rundir_make(const char *base, const char *kind, const char *id, mode_t mode, GError **error) {
         g_autofree char *owner = caller_process_identity(getpid());
         g_autofree char *directory = path_of(base, kind, owner ?: "0:0:0", id);
 
-        if (make(base, directory, mode)) {
-                sweep(base);
-                return g_steal_pointer(&directory);
-        }
-        g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_SYSTEM, "cannot make %s: %s", directory,
-                    g_strerror(errno));
-        return NULL;
+        if (!make(base, directory, mode))
+                return fail(directory, error);
+        for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
+                sweep(base, kinds[i]);
+        return g_steal_pointer(&directory);
+}
+
+char *rundir_make_temporary(const char *base, const char *kind, GError **error) {
+        g_autofree char *owner = caller_process_identity(getpid());
+        g_autofree char *directory = path_of(base, kind, owner ?: "0:0:0", "XXXXXX");
+
+        sweep(base, kind);
+        if (!g_mkdtemp_full(directory, 0700))
+                return fail(directory, error);
+        return g_steal_pointer(&directory);
 }

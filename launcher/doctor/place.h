@@ -5,6 +5,6 @@
 
 #include <glib.h>
 
-/* The one that holds them. */
+/* The one that holds them; and removes those of doctors that were killed. */
 char *place_make(GError **error);
 void place_remove(const char *directory);

@@ -4,6 +4,7 @@
  * is refused there, for the same reason. */
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -220,12 +221,29 @@ static void test_interrupted(void) {
         check_places("interrupted");
 }
 
+/* The next one removes what it left. */
+static void test_killed(void) {
+        KitOrder order = { .program = kit_cordon(), .command = WORDS("doctor") };
+        g_autoptr(KitRun) killed = kit_start(&order);
+        bool is_begun = kit_wait_until(is_place_there, NULL, kit_patience(10 * KIT_SEC));
+
+        kit_signal(killed, SIGKILL);
+        kit_finish(killed);
+        ok(is_begun && is_place_there(NULL), "one that is killed leaves its directory");
+
+        g_autoptr(KitRun) run = call(WORDS("doctor"));
+
+        ok(run->status == 0 || run->status == 1, "the next one does its work");
+        check_places("after both");
+}
+
 int main(void) {
         plan(NO_PLAN);
         kit_init();
         test_agreement();
         test_words();
         test_interrupted();
+        test_killed();
         leftover_check_guard("doctor");
         kit_clear();
         done_testing();
