@@ -15,6 +15,7 @@
 
 #define UNIT_PATH_PREFIX  "/org/freedesktop/systemd1/unit"
 #define SERVICE_INTERFACE "org.freedesktop.systemd1.Service"
+#define SCOPE_INTERFACE   "org.freedesktop.systemd1.Scope"
 #define SLICE_INTERFACE   "org.freedesktop.systemd1.Slice"
 #define UNIT_INTERFACE    "org.freedesktop.systemd1.Unit"
 
@@ -67,6 +68,8 @@ static int on_properties(sd_bus_message *message, void *userdata, sd_bus_error *
                 r = unit_snapshot_absorb(&watch->state.snapshot, message);
         if (r < 0)
                 unit_watch_refresh(watch); /* unreadable news are a reason to ask, not to fail */
+        if (unit_snapshot_is_stopping(&watch->state.snapshot))
+                watch->state.was_stopping = true;
         news(watch);
         return 0;
 }
@@ -297,6 +300,10 @@ static void on_got_unit(sd_bus_message *reply, const GError *error, void *userda
                 absorb_unit(watch, reply);
 }
 
+static const char *interface_of(const char *unit) {
+        return g_str_has_suffix(unit, ".scope") ? SCOPE_INTERFACE : SERVICE_INTERFACE;
+}
+
 static void on_got_service(sd_bus_message *reply, const GError *error, void *userdata) {
         UnitWatch *watch = userdata;
 
@@ -316,7 +323,7 @@ void unit_watch_refresh(UnitWatch *watch) {
         watch->is_found = false;
         call_keep(watch, CALL_GET_UNIT, manager_get_all(first, watch->unit_path, UNIT_INTERFACE));
         call_keep(watch, CALL_GET_SERVICE,
-                  manager_get_all(second, watch->unit_path, SERVICE_INTERFACE));
+                  manager_get_all(second, watch->unit_path, interface_of(watch->unit)));
 }
 
 static void on_got_counters(sd_bus_message *reply, const GError *error, void *userdata) {

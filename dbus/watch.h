@@ -20,8 +20,9 @@ typedef struct {
         UnitSnapshot snapshot;
         bool is_accepted;    /* StartTransientUnit was answered: the units are the manager's now */
         GError *start_error; /* … or refused */
-        char *job_result; /* of the start job: "done", "failed", "timeout", …; NULL: under way */
-        bool is_removed;  /* the manager forgot the unit */
+        char *job_result;  /* of the start job: "done", "failed", "timeout", …; NULL: under way */
+        bool is_removed;   /* the manager forgot the unit */
+        bool was_stopping; /* it was seen to end the unit, at least once */
         bool is_disconnected; /* the connection is gone; see unit_watch_attach */
         bool is_refreshing;   /* asked for everything anew, answer under way */
         bool is_cleared; /* slice and unit are stopped and forgotten, as far as the manager said */

@@ -152,6 +152,8 @@ bool check_gate(const CheckSource *source, Cgroup **ret_cgroup, Readback *ret_re
         if (isolation_any(&source->spec->isolation) && has_groups(source->caller, pid))
                 gate_channel_take_back(source->gate, GATE_UNAPPLIED_GROUPS);
         cgroup_watch_memory(cgroup);
+        if (source->spec->is_scope && source->door->systemd_major < COMPOSE_SCOPE_POLICY_SINCE)
+                cgroup_join_for_memory(cgroup);
         if (!readback_check(&source->spec->limits, cgroup, gate_channel_hello(source->gate),
                             ret_readback, &reason) &&
             !source->is_best_effort) {
@@ -211,6 +213,8 @@ void check_explain_failure(const CheckSource *source, GError **error) {
                                     "the standard streams could not be set up" },
                 [GATE_AT_INIT] = { LAUNCHER_ERROR_GATE,
                                    "no process 1 of its own could be made (it is one of --tasks)" },
+                [GATE_AT_USER] = { LAUNCHER_ERROR_ACCOUNT,
+                                   "the program cannot be that user or group" },
                 [GATE_AT_EXEC] = { LAUNCHER_ERROR_GATE, "the program could not be executed" },
         };
         size_t stage = MIN(failure->stage, G_N_ELEMENTS(stages) - 1);

@@ -17,6 +17,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "birth.h"
 #include "check.h"
 #include "comeback.h"
 #include "dbus/error.h"
@@ -30,8 +31,6 @@
 #include "launcher/rundir.h"
 #include "obstacle.h"
 #include "program.h"
-#include "units/compose.h"
-#include "units/extra.h"
 #include "units/name.h"
 #include "units/text.h"
 
@@ -39,6 +38,7 @@
 #define START_PATIENCE_USEC (90 * G_USEC_PER_SEC) /* an emulated machine needs a good part of it */
 #define WORD_PATIENCE_USEC  (30 * G_USEC_PER_SEC) /* for the manager to say how it died */
 #define CLEAR_PATIENCE_USEC (30 * G_USEC_PER_SEC)
+#define TREE_LOOK_USEC      (100 * 1000)
 
 typedef enum {
         PHASE_STARTING,
@@ -77,10 +77,6 @@ static void decide(void *userdata);
 static int on_patience(sd_event_source *source, uint64_t usec, void *userdata);
 static bool begin(Launch *launch, GError **error);
 static void refuse_start(Launch *launch);
-
-static uint64_t now_usec(void) {
-        return (uint64_t)g_get_monotonic_time();
-}
 
 static const LimitSet *limits_of(const Launch *launch) {
         return &launch->settings.spec->limits;
@@ -178,20 +174,33 @@ static void on_output_full(void *userdata) {
                 (void)enforcer_act(launch->enforcer, ACT_OUTPUT);
 }
 
+/* All that is still missing is the manager's word. */
+static bool has_ended_alone(const Launch *launch) {
+        return program_is_dead(launch->program) && !launch->settings.is_tree_awaited;
+}
+
 void launch_cancel(Launch *launch, int signal) {
         launch->signals++;
         if (launch->phase == PHASE_STARTING && launch->signals == 1) {
-                facts_set_cancelled(&launch->facts, signal, now_usec());
+                facts_set_cancelled(&launch->facts, signal, (uint64_t)g_get_monotonic_time());
                 decide(launch);
         } else if (launch->phase != PHASE_RUNNING) {
                 be_over(launch, false); /* who insists does not wait: the guard has the rest */
         } else if (enforcer_act(launch->enforcer, ACT_CANCEL)) {
                 launch->facts.cancel_signal = signal;
-        } else if (launch->signals > (program_is_dead(launch->program) ? 1 : 2)) {
+        } else if (launch->signals > (has_ended_alone(launch) ? 1 : 2)) {
                 be_lost(launch, "its caller did not wait until the manager had said how it ended");
         } else {
                 enforcer_kill(launch->enforcer);
         }
+}
+
+static void note_end(Launch *launch, uint64_t usec, uint64_t realtime_usec) {
+        if (launch->facts.ended_usec > 0)
+                return;
+        enforcer_note_death(launch->enforcer);
+        launch->facts.ended_usec = usec;
+        launch->facts.ended_realtime_usec = realtime_usec;
 }
 
 /* What is known of the program without the manager. */
@@ -204,11 +213,10 @@ static void note_program(Launch *launch) {
                 if (is_running)
                         launch->facts.stage = STAGE_NOT_EXECUTED;
         }
-        if (!is_running || program_death_usec(launch->program) == 0 || launch->facts.ended_usec > 0)
-                return;
-        enforcer_note_death(launch->enforcer);
-        launch->facts.ended_usec = program_death_usec(launch->program);
-        launch->facts.ended_realtime_usec = program_death_realtime_usec(launch->program);
+        if (is_running && program_death_usec(launch->program) > 0 &&
+            !launch->settings.is_tree_awaited)
+                note_end(launch, program_death_usec(launch->program),
+                         program_death_realtime_usec(launch->program));
 }
 
 static void on_program(void *userdata) {
@@ -240,7 +248,7 @@ static void go(Launch *launch) {
         deadline_disarm(&launch->patience);
         launch->facts.stage = STAGE_EXECUTED; /* unless the gate says otherwise */
         launch->facts.started_realtime_usec = (uint64_t)g_get_real_time();
-        launch->facts.started_usec = now_usec();
+        launch->facts.started_usec = (uint64_t)g_get_monotonic_time();
         enforcer.cgroup = launch->cgroup;
         launch->enforcer = enforcer_new(&enforcer);
         capture_set_drop_write_ends(&launch->captures); /* the gate has its own */
@@ -261,12 +269,10 @@ static void on_obstacle(bool is_gone, void *userdata) {
 
 static void refuse_start(Launch *launch) {
         const GError *error = unit_watch_state(launch->watch)->start_error;
-        g_autofree char *message = NULL;
+        g_autofree char *message = birth_explain(launch->settings.spec, error);
 
         if (obstacle_remove(launch->obstacle, error))
                 return;
-        if (g_error_matches(error, DBUS_ERROR, DBUS_ERROR_EXISTS))
-                message = g_strdup_printf("--id: \"%s\" is in use", launch->settings.spec->id);
         refuse(launch, launcher_error_word(error), message ?: error->message);
 }
 
@@ -323,45 +329,52 @@ static void decide_starting(Launch *launch) {
                        "the manager closed the connection while it started the unit");
         else if (!state->is_accepted)
                 return; /* also when the gate's end is closed: that is how a manager refuses it */
-        else if (gate_channel_failure(program_gate(launch->program))->type == GATE_FAILURE ||
-                 state->is_removed || unit_state_start_failed(state) ||
-                 (program_gate_ended(
-                          launch->program) && /* and the manager has said why, or never will */
-                  (unit_snapshot_has_ended(&state->snapshot) || state->is_disconnected)))
+        else if (birth_has_failed(launch->program, state))
                 refuse_gate(launch);
-        else if (program_said_hello(launch->program) && !program_gate_ended(launch->program))
+        else if (birth_is_over(launch->program, state))
                 decide_ready(launch);
 }
 
-static void take_word(Launch *launch) {
-        const UnitSnapshot *snapshot = &unit_watch_state(launch->watch)->snapshot;
+static uint64_t count_stragglers(const Launch *launch) {
+        uint64_t count = cgroup_count_processes(launch->cgroup);
+        bool has_gate = gate_channel_init_fd(program_gate(launch->program)) >= 0;
 
-        launch->facts.exec_main_code = snapshot->exec_main_code;
-        launch->facts.exec_main_status = snapshot->exec_main_status;
-        (void)program_learn_end(launch->program, &launch->facts.exec_main_code,
-                                &launch->facts.exec_main_status);
-        text_replace(&launch->facts.unit_result, snapshot->result);
-        launch->facts.is_stopped = unit_snapshot_was_stopped(snapshot);
+        return has_gate && count > 0 ? count - 1 : count;
 }
 
-/* Of a process 1 that was killed for memory a manager may never learn the status. */
-static bool has_spoken(const Launch *launch, const UnitSnapshot *snapshot) {
-        return unit_snapshot_has_ended(snapshot) ||
-               (program_learn_end(launch->program, NULL, NULL) &&
-                unit_snapshot_is_at_rest(snapshot));
+static void await_word(Launch *launch) {
+        gate_channel_dismiss(program_gate(launch->program));
+        deadline_arm(launch->settings.event, &launch->patience, WORD_PATIENCE_USEC, on_patience,
+                     launch);
+}
+
+/* The manager says when the tree has ended; but one that is silent must not keep us for ever, nor a gate that waits for
+ * our word. */
+static int on_tree_look(sd_event_source *source, uint64_t usec, void *userdata) {
+        Launch *launch = userdata;
+
+        if (count_stragglers(launch) == 0)
+                await_word(launch);
+        else
+                deadline_arm(launch->settings.event, &launch->patience, TREE_LOOK_USEC,
+                             on_tree_look, launch);
+        return 0;
 }
 
 static void see_to_stragglers(Launch *launch) {
         if (launch->facts.outlived != FACTS_UNKNOWN)
                 return;
-        launch->facts.outlived = cgroup_count_processes(launch->cgroup);
-        if (gate_channel_init_fd(program_gate(launch->program)) >= 0 && launch->facts.outlived > 0)
-                launch->facts.outlived--; /* the gate itself */
+        if (launch->settings.is_tree_awaited) {
+                launch->facts.outlived = 0;
+                on_tree_look(NULL, 0, launch);
+                return;
+        }
+        launch->facts.outlived = count_stragglers(launch);
         if (launch->facts.outlived > 0)
                 enforcer_kill(launch->enforcer);
-        gate_channel_dismiss(program_gate(launch->program));
-        deadline_arm(launch->settings.event, &launch->patience, WORD_PATIENCE_USEC, on_patience,
-                     launch);
+        else if (program_asks_nothing_more(launch->program))
+                unit_watch_refresh(launch->watch);
+        await_word(launch);
 }
 
 static void on_comeback(bool is_back, void *userdata) {
@@ -400,10 +413,12 @@ static void decide_running(Launch *launch) {
                 enforcer_read_facts(launch->enforcer); /* its slice may go with it */
         if (program_is_dead(launch->program))
                 see_to_stragglers(launch);
-        if (program_is_dead(launch->program) && has_spoken(launch, &state->snapshot)) {
-                take_word(launch);
+        if (program_is_dead(launch->program) && program_has_ended(launch->program, state)) {
+                note_end(launch, (uint64_t)g_get_monotonic_time(), (uint64_t)g_get_real_time());
+                program_put_end(launch->program, state, &launch->facts);
                 clear_away(launch);
-        } else if (state->is_removed && !state->is_refreshing) {
+        } else if (state->is_removed && !state->is_refreshing &&
+                   !program_is_ending(launch->program)) {
                 be_lost(launch, "the unit vanished from the manager before its end was learnt");
         }
 }
@@ -473,30 +488,6 @@ static void on_guard(void *userdata) {
         decide(launch);
 }
 
-static Program *make_program(Launch *launch, GError **error) {
-        GateOrder order = gate_order_of(launch->settings.spec, launch->settings.caller);
-
-        for (int i = 0; i < CAPTURE_STREAMS; i++)
-                order.stdio[i] = launch->captures.streams[i]
-                                         ? capture_write_end(launch->captures.streams[i])
-                                         : launch->settings.stdio[i];
-        return program_new(launch->settings.event, &order, on_program, launch, error);
-}
-
-static void start(Launch *launch) {
-        ComposeContext context = {
-                .owner = launch->owner,
-                .gate_fd = gate_channel_child_end(program_gate(launch->program)),
-        };
-        g_autoptr(PropertyList) slice = NULL;
-        g_autoptr(PropertyList) unit = NULL;
-
-        check_prepare(&launch->check, &context);
-        compose(launch->settings.spec, &context, &slice, &unit);
-        unit_watch_start(launch->watch, unit, slice);
-        gate_channel_drop_child_end(program_gate(launch->program)); /* the message has a copy */
-}
-
 static void drop_attempt(Launch *launch) {
         g_clear_pointer(&launch->program, program_free);
         g_clear_pointer(&launch->watch, unit_watch_free);
@@ -509,11 +500,12 @@ static bool begin(Launch *launch, GError **error) {
         drop_attempt(launch);
         launch->watch = unit_watch_new(settings->door->bus, launch->unit, launch->slice, decide,
                                        launch);
-        launch->program = make_program(launch, error);
+        launch->program = birth_program(settings, &launch->check, launch->owner, &launch->captures,
+                                        on_program, launch, error);
         if (!launch->program)
                 return false;
         launch->check.gate = program_gate(launch->program);
-        start(launch);
+        birth_units(&launch->check, launch->owner, launch->program, launch->watch);
         return true;
 }
 
@@ -522,7 +514,7 @@ Launch *launch_new(const LaunchSettings *settings, GError **error) {
         const char *id = settings->spec->id;
 
         launch->settings = *settings;
-        launch->unit = name_service(id);
+        launch->unit = name_unit(id, settings->spec->is_scope);
         launch->slice = name_slice(id);
         launch->owner = caller_process_identity(getpid()) ?: g_strdup("0:0");
         launch->gate_path = door_program_path("cordon-gate");
@@ -577,6 +569,11 @@ void launch_free(Launch *launch) {
         rundir_remove(launch->empty_root);
         g_free(launch->empty_root);
         g_free(launch);
+}
+
+bool launch_leaves_to_program(const Launch *launch, const struct signalfd_siginfo *info) {
+        return launch->phase == PHASE_RUNNING && info->ssi_code == SI_KERNEL &&
+               info->ssi_signo != SIGHUP && program_shares_terminal(launch->program);
 }
 
 const Facts *launch_facts(const Launch *launch) {

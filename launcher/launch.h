@@ -7,6 +7,7 @@
 
 #include <glib.h>
 #include <stdbool.h>
+#include <sys/signalfd.h>
 #include <systemd/sd-event.h>
 
 #include "dbus/watch.h"
@@ -32,6 +33,7 @@ typedef struct {
         int stdio[3];             /* what the program gets; −1: closed */
         bool is_capture;          /* stdout and stderr are read by us instead */
         bool is_kill_on_output;   /* the output limit ends the run */
+        bool is_tree_awaited;     /* it ends with its last process, not with its main one */
         bool is_best_effort;      /* a limit that is not in force is reported, not refused */
         LaunchHandler on_started; /* the program was executed; NULL: nobody asks */
         LaunchHandler
@@ -46,6 +48,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Launch, launch_free)
 
 /* The caller wants it to end: with grace the first time, at once the second. */
 void launch_cancel(Launch *launch, int signal);
+
+/* A signal to us that the program got, too, from the terminal that it shares with us: its own business. */
+bool launch_leaves_to_program(const Launch *launch, const struct signalfd_siginfo *info);
 
 const Facts *launch_facts(const Launch *launch);
 const Capture *launch_capture(const Launch *launch,

@@ -56,9 +56,20 @@ static bool take_private(Options *options, const char *value, GError **error) {
         return true;
 }
 
-/* There is no other mode yet. */
 static bool take_service(Options *options, const char *value, GError **error) {
+        options->is_scope = false;
         return true;
+}
+
+static bool take_scope(Options *options, const char *value, GError **error) {
+        options->is_scope = true;
+        return true;
+}
+
+static bool take_wait(Options *options, const char *value, GError **error) {
+        options->is_tree_awaited = strcmp(value, "tree") == 0;
+        return options->is_tree_awaited || strcmp(value, "main") == 0 ||
+               not_accepted(error, "--wait", value, "accepted; accepted: main, tree");
 }
 
 static bool take_id(Options *options, const char *value, GError **error) {
@@ -242,7 +253,9 @@ static const OptionInfo table[] = {
         { "rw",          0,  "PATH",     OPTION_GROUP_ISOLATION, take_rw,       "shown, and writable; repeatable", OPTION_REPEATABLE },
         { "hide",        0,  "PATH",     OPTION_GROUP_ISOLATION, take_hide,     "not to be seen; repeatable", OPTION_REPEATABLE },
         { "scratch",     0,  "PATH[:SIZE]", OPTION_GROUP_ISOLATION, take_scratch, "an empty tmpfs there; repeatable", OPTION_REPEATABLE },
-        { "service",     0,  NULL,       OPTION_GROUP_WORLD,   take_service,    "in a service of its own (the default)" },
+        { "service",     0,  NULL,       OPTION_GROUP_WORLD,   take_service,    "a child of the manager's (the default)" },
+        { "scope",       0,  NULL,       OPTION_GROUP_WORLD,   take_scope,      "a child of the caller's, with all it has open" },
+        { "wait",        0,  "main|tree", OPTION_GROUP_WORLD,  take_wait,       "which end is its end (default: main)" },
         { "id",          0,  "NAME",     OPTION_GROUP_WORLD,   take_id,         "name of the sandbox (default: made up)" },
         { "label",       0,  "KEY=VALUE", OPTION_GROUP_WORLD,  take_label,      "a label for the record; repeatable", OPTION_NOT_IN_JOB },
         { "setenv",      'E', "VAR[=VALUE]", OPTION_GROUP_WORLD, take_variable, "set a variable, or pass the caller's", OPTION_NOT_IN_JOB },

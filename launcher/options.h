@@ -25,6 +25,8 @@ typedef struct {
         char *user, *group;
         char *input;  /* --stdin: a path, or "null"; NULL: the caller's */
         char *record; /* "-", "fd:N" or a path; NULL: none is wanted */
+        bool is_tree_awaited;
+        bool is_scope;
         bool is_clean_environment;
         bool is_capture;
         bool is_kill_on_output;

@@ -7,6 +7,7 @@
 
 #include <cjson/cJSON.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "units/name.h"
 
@@ -14,6 +15,7 @@
 static const char *const left_out[] = {
         "Description",    "ExecStart",     "StandardInputFileDescriptor",
         "StandardOutput", "StandardError", "Slice",
+        "PIDs",
 };
 
 static bool is_left_out(const char *name) {
@@ -212,10 +214,10 @@ static void append_quoted(GString *text, const char *before, const char *word) {
         g_string_append_printf(text, "%s%s", before, quoted);
 }
 
-static void append_world(GString *text, const PlanWorld *world) {
-        if (world->directory)
+static void append_world(GString *text, const PlanWorld *world, bool is_scope) {
+        if (world->directory && !is_scope)
                 append_quoted(text, " --working-directory=", world->directory);
-        else
+        else if (!is_scope)
                 g_string_append(text, " --same-dir");
         for (guint i = 0; i < world->variables->len; i++)
                 append_quoted(text, " --setenv=", g_ptr_array_index(world->variables, i));
@@ -243,10 +245,51 @@ static void append_kept(GString *text, const Spec *spec) {
                 g_string_append_c(text, '\n');
 }
 
+/* "20:20"; NULL: it is none of those that a scope's program gets before it is executed. */
+static char *own_rlimit(const Spec *spec, Limit limit) {
+        uint64_t soft, hard;
+
+        if (!spec->is_scope || limit_rlimit(limit) < 0 ||
+            !limit_set_is_limited(&spec->limits, limit))
+                return NULL;
+        limit_set_rlimit(&spec->limits, limit, &soft, &hard);
+        return g_strdup_printf("%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT, soft, hard);
+}
+
+static void append_gate(GString *text, const Spec *spec, const PlanWorld *world) {
+        static const char *const names[] = {
+                [RLIMIT_AS] = "as",       [RLIMIT_CORE] = "core",     [RLIMIT_CPU] = "cpu",
+                [RLIMIT_FSIZE] = "fsize", [RLIMIT_NOFILE] = "nofile", [RLIMIT_STACK] = "stack",
+        };
+
+        if (world->directory)
+                append_quoted(text, " env --chdir=", world->directory);
+        if (limit_set_rlimits(&spec->limits) != 0)
+                g_string_append(text, " prlimit");
+        for (int i = 0; i < _LIMIT_MAX; i++) {
+                g_autofree char *values = own_rlimit(spec, (Limit)i);
+
+                if (values)
+                        g_string_append_printf(text, " --%s=%s", names[limit_rlimit((Limit)i)],
+                                               values);
+        }
+}
+
+static void add_gate(cJSON *plan, const Spec *spec) {
+        cJSON *object = cJSON_AddObjectToObject(plan, "program");
+
+        for (int i = 0; i < _LIMIT_MAX; i++) {
+                g_autofree char *values = own_rlimit(spec, (Limit)i);
+
+                if (values)
+                        cJSON_AddStringToObject(object, limit_info((Limit)i)->property, values);
+        }
+}
+
 char *plan_to_text(const Spec *spec, const PlanWorld *world, const PropertyList *slice,
                    const PropertyList *unit) {
         g_autofree char *slice_name = name_slice(spec->id);
-        g_autofree char *unit_name = name_service(spec->id);
+        g_autofree char *unit_name = name_unit(spec->id, spec->is_scope);
         const char *manager = g_strcmp0(world->manager, "user") == 0 ? " --user" : "";
         GString *text = g_string_new(NULL);
 
@@ -264,13 +307,15 @@ char *plan_to_text(const Spec *spec, const PlanWorld *world, const PropertyList 
                 manager);
         append_quoted(text, " ", slice_name);
         append_settings(text, slice, "");
-        g_string_append_printf(text, "\n# the program inside it\nsystemd-run%s --wait --pipe",
-                               manager);
-        append_world(text, world);
+        g_string_append_printf(text, "\n# the program inside it\nsystemd-run%s%s", manager,
+                               spec->is_scope ? " --scope" : " --wait --pipe");
+        append_world(text, world, spec->is_scope);
         append_quoted(text, " --unit=", unit_name);
         append_quoted(text, " --slice=", slice_name);
         append_settings(text, unit, "-p ");
         g_string_append(text, " \\\n    --");
+        if (spec->is_scope)
+                append_gate(text, spec, world);
         for (char **argument = spec->command; *argument; argument++)
                 append_quoted(text, " ", *argument);
         g_string_append_c(text, '\n');
@@ -284,6 +329,8 @@ static cJSON *properties_to_json(const PropertyList *list) {
                 const Property *property = property_list_at(list, i);
                 g_autofree char *text = plain_setting(property);
 
+                if (strcmp(property->name, "PIDs") == 0) /* there is none yet */
+                        continue;
                 cJSON_AddStringToObject(object, property->name, strchr(text, '=') + 1);
         }
         return object;
@@ -292,7 +339,7 @@ static cJSON *properties_to_json(const PropertyList *list) {
 char *plan_to_json(const Spec *spec, const PropertyList *slice, const PropertyList *unit) {
         cJSON *plan = cJSON_CreateObject();
         g_autofree char *slice_name = name_slice(spec->id);
-        g_autofree char *unit_name = name_service(spec->id);
+        g_autofree char *unit_name = name_unit(spec->id, spec->is_scope);
         cJSON *units[] = { cJSON_AddObjectToObject(plan, "slice"),
                            cJSON_AddObjectToObject(plan, "unit") };
         cJSON *kept = cJSON_AddObjectToObject(plan, "kept_by_cordon");
@@ -306,6 +353,8 @@ char *plan_to_json(const Spec *spec, const PropertyList *slice, const PropertyLi
         cJSON_AddItemToObject(units[0], "properties", properties_to_json(slice));
         cJSON_AddStringToObject(units[1], "name", unit_name);
         cJSON_AddItemToObject(units[1], "properties", properties_to_json(unit));
+        if (spec->is_scope)
+                add_gate(plan, spec);
         text = cJSON_Print(plan);
         copy = g_strconcat(text, "\n", NULL);
         cJSON_free(text);

@@ -5,14 +5,20 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "foreground.h"
+#include "offspring.h"
+#include "units/text.h"
+
 struct Program {
         sd_event *event;
         ProgramHandler handler;
         void *userdata;
 
         GateChannel *gate;
-        bool said_hello, gate_ended, has_init;
-        sd_event_source *gate_io, *death_io, *init_io;
+        bool is_own, is_asked_for, said_hello, gate_ended, has_init;
+        Offspring offspring; /* of a program that is ours */
+        Foreground *foreground;
+        sd_event_source *gate_io, *death_io, *init_io, *children;
         uint64_t death_usec, death_realtime_usec;
 };
 
@@ -60,8 +66,20 @@ static int on_death(sd_event_source *source, int fd, uint32_t events, void *user
         program->death_io = sd_event_source_disable_unref(program->death_io);
         program->death_usec = (uint64_t)g_get_monotonic_time();
         program->death_realtime_usec = (uint64_t)g_get_real_time();
+        if (program->is_own)
+                offspring_reap(&program->offspring);
         hear_gate(program); /* its last word may be waiting behind the news of its death */
         program->handler(program->userdata);
+        return 0;
+}
+
+static int on_child(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata) {
+        Program *program = userdata;
+
+        offspring_reap(&program->offspring);
+        if (offspring_was_stopped(&program->offspring))
+                foreground_stop_with(program->foreground, program->offspring.pid);
+        program->handler(program->userdata); /* a scope may have been waiting for this */
         return 0;
 }
 
@@ -88,16 +106,44 @@ Program *program_new(sd_event *event, const GateOrder *order, ProgramHandler han
         return program;
 }
 
+bool program_execute(Program *program, const char *gate_path, const char *id, const char *owner,
+                     GError **error) {
+        int r;
+
+        program->foreground = foreground_new();
+        r = sd_event_add_signal(program->event, &program->children,
+                                SIGCHLD | SD_EVENT_SIGNAL_PROCMASK, on_child, program);
+
+        g_assert(r >= 0);
+        program->is_own = offspring_start(&program->offspring, gate_path, id, owner,
+                                          gate_channel_child_end(program->gate), error);
+        gate_channel_drop_child_end(program->gate);
+        return program->is_own;
+}
+
+bool program_is_own(const Program *program) {
+        return program->is_own;
+}
+
+pid_t program_pid(const Program *program) {
+        return program->offspring.pid;
+}
+
 void program_hush(Program *program) {
         program->gate_io = sd_event_source_disable_unref(program->gate_io);
         program->death_io = sd_event_source_disable_unref(program->death_io);
         program->init_io = sd_event_source_disable_unref(program->init_io);
+        foreground_restore(program->foreground);
+        g_clear_pointer(&program->foreground, foreground_free);
 }
 
 void program_free(Program *program) {
         if (!program)
                 return;
         program_hush(program);
+        sd_event_source_disable_unref(program->children);
+        if (program->is_own)
+                offspring_end(&program->offspring);
         gate_channel_free(program->gate);
         sd_event_unref(program->event);
         g_free(program);
@@ -123,8 +169,23 @@ void program_go(Program *program) {
                 watch(program, &program->init_io, gate_channel_init_fd(program->gate), on_init);
 }
 
+bool program_shares_terminal(const Program *program) {
+        return foreground_is_shared(program->foreground, program->offspring.pid);
+}
+
+bool program_is_ending(const Program *program) {
+        return program->is_own && program->offspring.pid == 0;
+}
+
 bool program_is_dead(const Program *program) {
         return program->death_usec > 0 && !program->init_io;
+}
+
+static void put_end(int code, int status, int *ret_code, int *ret_status) {
+        if (ret_code)
+                *ret_code = code;
+        if (ret_status)
+                *ret_status = status;
 }
 
 /* Process 1 ends without a word when it is killed from outside, and everything in there is killed with it. */
@@ -132,15 +193,51 @@ bool program_learn_end(const Program *program, int *ret_code, int *ret_status) {
         const GateEnd *end = gate_channel_end(program->gate);
         int status = end ? end->status : SIGKILL;
 
-        if (!program->has_init || !program_is_dead(program))
+        if (!program_is_dead(program) || !(program->has_init || program->is_own))
                 return false;
-        if (ret_code)
-                *ret_code = WIFEXITED(status)   ? CLD_EXITED
-                            : WCOREDUMP(status) ? CLD_DUMPED
-                                                : CLD_KILLED;
-        if (ret_status)
-                *ret_status = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
+        if (program->is_own)
+                put_end(program->offspring.code, program->offspring.status, ret_code, ret_status);
+        else if (WIFEXITED(status))
+                put_end(CLD_EXITED, WEXITSTATUS(status), ret_code, ret_status);
+        else
+                put_end(WCOREDUMP(status) ? CLD_DUMPED : CLD_KILLED, WTERMSIG(status), ret_code,
+                        ret_status);
         return true;
+}
+
+bool program_asks_nothing_more(Program *program) {
+        if (!program->is_own || program->offspring.code != CLD_EXITED)
+                return false;
+        program->is_asked_for = true;
+        return true;
+}
+
+/* Until a manager sees that a scope is empty it takes its time. One that did not stop the scope before its program ended
+ * has nothing to add. */
+static bool is_left_alone(const Program *program, const UnitState *state) {
+        return program->is_asked_for && !state->is_refreshing && !state->is_disconnected &&
+               g_strcmp0(state->snapshot.active_state, "active") == 0;
+}
+
+/* Of a process 1 that was killed for memory a manager may never learn the status. A scope that ends well is forgotten at
+ * once. */
+bool program_has_ended(const Program *program, const UnitState *state) {
+        bool is_at_rest = unit_snapshot_is_at_rest(&state->snapshot) ||
+                          (state->is_removed && program->is_own) || is_left_alone(program, state);
+
+        return unit_snapshot_has_ended(&state->snapshot) ||
+               (is_at_rest && program_learn_end(program, NULL, NULL));
+}
+
+void program_put_end(const Program *program, const UnitState *state, Facts *facts) {
+        const UnitSnapshot *snapshot = &state->snapshot;
+
+        facts->exec_main_code = snapshot->exec_main_code;
+        facts->exec_main_status = snapshot->exec_main_status;
+        (void)program_learn_end(program, &facts->exec_main_code, &facts->exec_main_status);
+        text_replace(&facts->unit_result, snapshot->result);
+        facts->is_stopped = program->is_own ? state->was_stopping
+                                            : unit_snapshot_was_stopped(snapshot);
 }
 
 uint64_t program_death_usec(const Program *program) {

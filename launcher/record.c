@@ -81,14 +81,14 @@ static void add_request(cJSON *record, const RecordSource *source) {
 static void add_names(cJSON *record, const RecordSource *source) {
         add_string(record, "id", source->spec->id);
         if (source->manager && source->spec->id) {
-                g_autofree char *unit = name_service(source->spec->id);
+                g_autofree char *unit = name_unit(source->spec->id, source->spec->is_scope);
                 g_autofree char *slice = name_slice(source->spec->id);
 
                 add_string(record, "unit", unit);
                 add_string(record, "slice", slice);
         }
         add_string(record, "manager", source->manager);
-        add_string(record, "mode", "service");
+        add_string(record, "mode", source->spec->is_scope ? "scope" : "service");
 }
 
 static void add_verdict(cJSON *record, const Verdict *verdict) {

@@ -76,6 +76,7 @@ char *request_lost_variables(const Options *options, const Spec *spec, char *con
 Spec *request_spec(const Options *options, char *const *environment) {
         Spec *spec = spec_new();
 
+        spec->is_scope = options->is_scope;
         spec->id = options->id ? g_strdup(options->id) : made_up_id();
         spec->command = g_strdupv(options->command);
         spec->environment = make_environment(options, environment);

@@ -40,7 +40,7 @@ void session_lift_own_limits(void) {
 void session_choose_user(const Door *door, Spec *spec) {
         bool is_system = door->kind == MANAGER_SYSTEM;
 
-        if (spec->user)
+        if (spec->user || spec->is_scope)
                 return;
         if (spec->isolation.is_untrusted && !door_is_unprivileged(door) && !is_system)
                 spec->user = g_strdup(NOBODY);
@@ -63,7 +63,34 @@ static bool check_extra(const Door *door, const Spec *spec, GError **error) {
         return false;
 }
 
+/* A scope has a child of the caller's in it. */
+static bool check_scope(const LaunchSettings *settings, const Spec *spec, GError **error) {
+        const char *key = NULL;
+
+        if (!spec->is_scope)
+                return true;
+        if (!door_counts_as_we_do(settings->door)) {
+                g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_NAMESPACE,
+                            "--scope: the %s manager is in another pid namespace and would take "
+                            "another process for the program; --private starts one in the "
+                            "caller's",
+                            manager_kind_word(settings->door->kind));
+                return false;
+        }
+        for (int i = 0; !settings->is_best_effort && i < _ISOLATION_MAX && !key; i++)
+                if (isolation_is_asked(&spec->isolation, (Isolation)i))
+                        key = isolation_info((Isolation)i)->key;
+        if (key)
+                g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_UNENFORCEABLE,
+                            "--%s cannot be had with --scope, where the program is a child of the "
+                            "caller's; use --service",
+                            key);
+        return !key;
+}
+
 bool session_settle(const LaunchSettings *settings, Spec *spec, char **ret_pins, GError **error) {
+        if (!check_scope(settings, spec, error))
+                return false;
         session_choose_user(settings->door, spec);
         return (settings->is_best_effort || check_extra(settings->door, spec, error)) &&
                net_start(settings, ret_pins, error);

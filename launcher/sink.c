@@ -118,8 +118,11 @@ static bool open_descriptor(Sink *sink, const char *where, GError **error) {
         /* Nothing that the caller handed over can be close-on-exec: it is ours. */
         if (flags >= 0 && (fcntl(sink->fd, F_GETFD) & FD_CLOEXEC))
                 return sink_fail(where, g_strerror(EBADF), error);
-        if (flags >= 0 && (flags & O_ACCMODE) != O_RDONLY)
+        if (flags >= 0 && (flags & O_ACCMODE) != O_RDONLY) {
+                if (sink->fd > STDERR_FILENO) /* not the program's, whose record it is */
+                        (void)fcntl(sink->fd, F_SETFD, FD_CLOEXEC);
                 return true;
+        }
         return sink_fail(where, flags < 0 ? g_strerror(errno) : "it is open for reading only",
                          error);
 }

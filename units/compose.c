@@ -24,6 +24,7 @@ typedef struct {
         bool yes, no;     /* a boolean one, or */
         uint64_t number;  /* a number */
         const char *why;
+        unsigned since; /* this systemd; 0: all */
 } FixedProperty;
 
 /* clang-format off */
@@ -47,6 +48,12 @@ static const FixedProperty unit_fixed[] = {
         { .name = "StandardOutput",   .text = "null",     .why = "the gate gets the real ones over its socket; keeps the journal out" },
         { .name = "StandardError",    .text = "null",     .why = "likewise" },
         { .name = "SyslogIdentifier", .text = "cordon",   .why = "what it sends to syslog itself has a name" },
+};
+
+static const FixedProperty scope_fixed[] = {
+        { .name = "CollectMode",      .text = "inactive",   .why = "what failed says so until we have read it" },
+        { .name = "OOMPolicy",        .text = "kill",       .why = "out of memory ends all at once", .since = COMPOSE_SCOPE_POLICY_SINCE },
+        { .name = "TasksMax",         .number = UINT64_MAX, .why = "DefaultTasksMax must not undercut the slice" },
 };
 
 /* Other properties that make a sandbox one, so -p may not set them; and those that have an option of ours. Names as on
@@ -81,8 +88,11 @@ static const struct {
 };
 /* clang-format on */
 
-static void set_fixed(PropertyList *list, const FixedProperty *fixed, size_t n_fixed) {
+static void set_fixed(PropertyList *list, const FixedProperty *fixed, size_t n_fixed,
+                      unsigned systemd_major) {
         for (size_t i = 0; i < n_fixed; i++) {
+                if (systemd_major < fixed[i].since)
+                        continue;
                 if (fixed[i].text)
                         property_list_set_string(list, fixed[i].name, fixed[i].text);
                 else if (fixed[i].yes || fixed[i].no)
@@ -93,20 +103,14 @@ static void set_fixed(PropertyList *list, const FixedProperty *fixed, size_t n_f
 }
 
 /* Hard first: systemd gives both the value of the first one that it meets. */
-static void set_rlimit(PropertyList *list, const char *name, uint64_t soft, uint64_t hard) {
+static void set_rlimit(PropertyList *list, const LimitSet *set, Limit limit) {
+        const char *name = limit_info(limit)->property;
         g_autofree char *soft_name = g_strconcat(name, "Soft", NULL);
+        uint64_t soft, hard;
 
+        limit_set_rlimit(set, limit, &soft, &hard);
         property_list_set_uint64(list, name, hard);
         property_list_set_uint64(list, soft_name, soft);
-}
-
-/* LimitCPU= is in seconds on the bus as well. It counts each process for itself and acts at once, so it has to lie past
- * the budget of the tree and the grace after it, which we keep: the first whole second behind them. Soft and hard differ,
- * because the kernel sends SIGKILL without SIGXCPU when they are equal. */
-static void set_cpu_seconds(PropertyList *list, const char *name, uint64_t usec) {
-        uint64_t seconds = usec / USEC_PER_SEC + 1;
-
-        set_rlimit(list, name, seconds, seconds + 1);
 }
 
 /* A stop timeout of 0 becomes infinity after a daemon-reload, so "at once" is said by the signal instead. */
@@ -152,10 +156,8 @@ static void set_limit(PropertyList *list, const LimitSet *set, Limit limit) {
                 set_backstop(list, info->property, set, value);
                 return;
         case LIMIT_ENCODING_RLIMIT:
-                set_rlimit(list, info->property, value, value);
-                return;
         case LIMIT_ENCODING_CPU_SECONDS:
-                set_cpu_seconds(list, info->property, value + grace_of(set));
+                set_rlimit(list, set, limit);
                 return;
         case LIMIT_ENCODING_STOP:
                 set_stop(list, info, value);
@@ -168,18 +170,30 @@ static void set_limit(PropertyList *list, const LimitSet *set, Limit limit) {
         g_assert_not_reached();
 }
 
-/* What the tool keeps itself has its backstop on the unit. Grace is set even when it is lifted: the manager's own
- * default would be a limit that nobody asked for. */
-static void set_limits(PropertyList *list, const LimitSet *set, bool is_slice) {
-        for (int i = 0; i < _LIMIT_MAX; i++) {
-                Limit limit = (Limit)i;
-                const LimitInfo *info = limit_info(limit);
-                bool is_lifted_grace = info->encoding == LIMIT_ENCODING_STOP && set->is_set[limit];
+/* Who gets a property. */
+typedef enum {
+        CARRIER_SLICE,
+        CARRIER_SERVICE,
+        CARRIER_SCOPE,
+} Carrier;
 
-                if ((info->carrier == LIMIT_ON_SLICE) == is_slice &&
-                    (limit_set_is_limited(set, limit) || is_lifted_grace))
-                        set_limit(list, set, limit);
-        }
+/* What the tool keeps itself has its backstop on the unit. Grace is set even when it is lifted: the manager's own
+ * default would be a limit that nobody asked for. A scope has no rlimits: there they are the gate's business. */
+static bool is_carried_by(const LimitSet *set, Limit limit, Carrier carrier) {
+        const LimitInfo *info = limit_info(limit);
+        bool is_lifted_grace = info->encoding == LIMIT_ENCODING_STOP && set->is_set[limit];
+
+        if (!limit_set_is_limited(set, limit) && !is_lifted_grace)
+                return false;
+        if (carrier == CARRIER_SCOPE && limit_rlimit(limit) >= 0)
+                return false;
+        return (info->carrier == LIMIT_ON_SLICE) == (carrier == CARRIER_SLICE);
+}
+
+static void set_limits(PropertyList *list, const LimitSet *set, Carrier carrier) {
+        for (int i = 0; i < _LIMIT_MAX; i++)
+                if (is_carried_by(set, (Limit)i, carrier))
+                        set_limit(list, set, (Limit)i);
 }
 
 static void set_stand_ins(PropertyList *unit, const LimitSet *set) {
@@ -196,8 +210,8 @@ static PropertyList *compose_slice(const Spec *spec, const ComposeContext *conte
         g_autofree char *description = name_description_with_owner(spec->id, context->owner);
 
         property_list_set_string(slice, "Description", description);
-        set_fixed(slice, slice_fixed, G_N_ELEMENTS(slice_fixed));
-        set_limits(slice, &spec->limits, true);
+        set_fixed(slice, slice_fixed, G_N_ELEMENTS(slice_fixed), context->systemd_major);
+        set_limits(slice, &spec->limits, CARRIER_SLICE);
         return g_steal_pointer(&slice);
 }
 
@@ -222,23 +236,7 @@ static void set_exec_start(PropertyList *unit, const Spec *spec, const ComposeCo
         property_list_set(unit, "ExecStart", g_variant_builder_end(builder));
 }
 
-static PropertyList *compose_unit(const Spec *spec, const ComposeContext *context) {
-        g_autoptr(PropertyList) unit = property_list_new();
-        g_autofree char *slice_name = name_slice(spec->id);
-
-        set_description(unit, spec);
-        property_list_set_string(unit, "Slice", slice_name);
-        set_fixed(unit, unit_fixed, G_N_ELEMENTS(unit_fixed));
-        property_list_set_fd(unit, "StandardInputFileDescriptor", context->gate_fd);
-        set_exec_start(unit, spec, context);
-        if (spec->user)
-                property_list_set_string(unit, "User", spec->user);
-        if (spec->group)
-                property_list_set_string(unit, "Group", spec->group);
-        set_limits(unit, &spec->limits, false);
-        if (context->has_stand_ins)
-                set_stand_ins(unit, &spec->limits);
-
+static void add_isolation(PropertyList *unit, const Spec *spec, const ComposeContext *context) {
         if (!context->without_isolation)
                 isolation_compose(&spec->isolation,
                                   &(IsolationContext){ .gate_path = context->gate_path,
@@ -249,16 +247,48 @@ static PropertyList *compose_unit(const Spec *spec, const ComposeContext *contex
                                                        .empty_root = context->empty_root,
                                                        .extra = spec->extra },
                                   unit);
-
         if (spec->isolation.is_untrusted && context->nice > 0)
                 property_list_set(unit, "Nice", g_variant_new_int32(context->nice));
+}
 
+static void compose_service(const Spec *spec, const ComposeContext *context, PropertyList *unit) {
+        set_fixed(unit, unit_fixed, G_N_ELEMENTS(unit_fixed), context->systemd_major);
+        property_list_set_fd(unit, "StandardInputFileDescriptor", context->gate_fd);
+        set_exec_start(unit, spec, context);
+        if (spec->user)
+                property_list_set_string(unit, "User", spec->user);
+        if (spec->group)
+                property_list_set_string(unit, "Group", spec->group);
+        set_limits(unit, &spec->limits, CARRIER_SERVICE);
+        if (context->has_stand_ins)
+                set_stand_ins(unit, &spec->limits);
+        add_isolation(unit, spec, context);
+}
+
+/* The gate is there already, and is put into it. */
+static void compose_scope(const Spec *spec, const ComposeContext *context, PropertyList *unit) {
+        GVariant *const pids[] = { g_variant_new_uint32((guint32)context->gate_pid) };
+
+        set_fixed(unit, scope_fixed, G_N_ELEMENTS(scope_fixed), context->systemd_major);
+        property_list_set(unit, "PIDs", g_variant_new_array(G_VARIANT_TYPE_UINT32, pids, 1));
+        set_limits(unit, &spec->limits, CARRIER_SCOPE);
+}
+
+static PropertyList *compose_unit(const Spec *spec, const ComposeContext *context) {
+        g_autoptr(PropertyList) unit = property_list_new();
+        g_autofree char *slice_name = name_slice(spec->id);
+
+        set_description(unit, spec);
+        property_list_set_string(unit, "Slice", slice_name);
+        if (spec->is_scope)
+                compose_scope(spec, context, unit);
+        else
+                compose_service(spec, context, unit);
         for (size_t i = 0; spec->extra && i < property_list_length(spec->extra); i++) {
                 const Property *property = property_list_at(spec->extra, i);
 
                 property_list_extend(unit, property->name, property->value);
         }
-
         return g_steal_pointer(&unit);
 }
 

@@ -20,9 +20,12 @@ typedef struct {
         unsigned systemd_major; /* 0: unknown */
         const char *empty_root; /* to be / with --fs strict; NULL: a tmpfs will do */
         bool without_isolation; /* it cannot be had: --best-effort */
-        int nice;    /* the caller's: a program that is not trusted cannot set it itself */
-        int gate_fd; /* the unit's end of the gate's socket; becomes the gate's standard input */
+        int nice;     /* the caller's: a program that is not trusted cannot set it itself */
+        int gate_pid; /* of a scope: the gate, as the manager numbers processes */
+        int gate_fd;  /* the unit's end of the gate's socket; becomes the gate's standard input */
 } ComposeContext;
+
+#define COMPOSE_SCOPE_POLICY_SINCE 253 /* scopes have OOMPolicy= */
 
 void compose(const Spec *spec, const ComposeContext *context, PropertyList **ret_slice,
              PropertyList **ret_unit);

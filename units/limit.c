@@ -345,18 +345,29 @@ bool limit_set_is_limited(const LimitSet *set, Limit limit) {
         return set->is_set[limit] && set->value[limit] != LIMIT_INFINITY;
 }
 
+int limit_rlimit(Limit limit) {
+        if (limits[limit].encoding == LIMIT_ENCODING_CPU_SECONDS)
+                return RLIMIT_CPU;
+        return limits[limit].encoding == LIMIT_ENCODING_RLIMIT ? limits[limit].readback_number : -1;
+}
+
 uint32_t limit_set_rlimits(const LimitSet *set) {
         uint32_t mask = 0;
 
-        for (int i = 0; i < _LIMIT_MAX; i++) {
-                if (!limit_set_is_limited(set, (Limit)i))
-                        continue;
-                if (limits[i].readback == LIMIT_READBACK_RLIMIT)
-                        mask |= 1U << limits[i].readback_number;
-                if (limits[i].encoding == LIMIT_ENCODING_CPU_SECONDS)
-                        mask |= 1U << RLIMIT_CPU;
-        }
+        for (int i = 0; i < _LIMIT_MAX; i++)
+                if (limit_set_is_limited(set, (Limit)i) && limit_rlimit((Limit)i) >= 0)
+                        mask |= 1U << limit_rlimit((Limit)i);
         return mask;
+}
+
+void limit_set_rlimit(const LimitSet *set, Limit limit, uint64_t *ret_soft, uint64_t *ret_hard) {
+        uint64_t grace = limit_set_is_limited(set, LIMIT_GRACE) ? set->value[LIMIT_GRACE] : 0;
+
+        *ret_soft = *ret_hard = set->value[limit];
+        if (limits[limit].encoding != LIMIT_ENCODING_CPU_SECONDS)
+                return;
+        *ret_soft = (set->value[limit] + grace) / SEC + 1;
+        *ret_hard = *ret_soft + 1;
 }
 
 char *limit_format(Limit limit, uint64_t value) {

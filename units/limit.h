@@ -138,6 +138,14 @@ void limit_set_apply_capture_default(LimitSet *set); /* output is 1M unless aske
 
 bool limit_set_is_limited(const LimitSet *set, Limit limit); /* set, and not infinity */
 uint32_t limit_set_rlimits(const LimitSet *set);             /* bit n: the limits set RLIMIT n */
+
+int limit_rlimit(Limit limit); /* the RLIMIT_… that carries it, or is its backstop; −1: none */
+
+/* Its values. RLIMIT_CPU is in seconds, counts each process for itself and acts at once, so it has to lie past the
+ * budget of the tree and the grace after it, which we keep: the first whole second behind them. Soft and hard differ,
+ * because the kernel sends SIGKILL without SIGXCPU when they are equal. */
+void limit_set_rlimit(const LimitSet *set, Limit limit, uint64_t *ret_soft, uint64_t *ret_hard);
+
 char *limit_format(Limit limit, uint64_t value); /* "256M", "30s": parses back to the same value */
 char *limit_set_format(const LimitSet *set, Limit limit); /* … the CPU list included */
 void limit_set_copy(const LimitSet *from, LimitSet *to);  /* what was in "to" is let go */

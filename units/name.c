@@ -110,6 +110,10 @@ char *name_scope(const char *id) {
         return unit_name(id, ".scope");
 }
 
+char *name_unit(const char *id, bool is_scope) {
+        return is_scope ? name_scope(id) : name_service(id);
+}
+
 static char *unescape(const char *text, size_t length) {
         g_autoptr(GString) out = g_string_sized_new(length);
 

@@ -24,6 +24,9 @@ char *name_slice(const char *id);   /* cordon-ID.slice */
 char *name_service(const char *id); /* cordon-ID.service */
 char *name_scope(const char *id);   /* cordon-ID.scope */
 
+/* Of the program's unit. */
+char *name_unit(const char *id, bool is_scope);
+
 /* The other way round: NULL when the unit is not a run's slice, service or scope (cordon.slice, pools, guards, foreign). */
 char *name_id_from_unit(const char *unit);
 

@@ -16,6 +16,7 @@ typedef struct {
         char **environment; /* what the program sees, "NAME=value" */
         char *user,
                 *group; /* as given to --uid/--gid or needed by the manager; NULL: the manager's own */
+        bool is_scope; /* the program is a child of ours, not of the manager */
         IsolationSet isolation;
         LimitSet limits;     /* defaults applied */
         GHashTable *labels;  /* string → string, or NULL */

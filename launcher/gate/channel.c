@@ -42,6 +42,18 @@ static void encode_probes(const Allow *allow, GateRequest *request) {
         }
 }
 
+static void encode_cpus(const CpuList *cpus, GateRequest *request) {
+        memset(request->schedule.cpus, 0, sizeof request->schedule.cpus);
+        request->schedule.has_cpus = 1;
+        request->schedule_parts |= GATE_UNAPPLIED_CPUS;
+        for (size_t i = 0; i < MIN(cpus->size, sizeof request->schedule.cpus); i++) {
+                uint64_t *word = &request->schedule.cpus[i / sizeof *word];
+                unsigned shift = (unsigned)(i % sizeof *word) * 8;
+
+                *word |= (uint64_t)cpus->bytes[i] << shift;
+        }
+}
+
 static GByteArray *request_encode(const GateOrder *order) {
         GByteArray *bytes = g_byte_array_new();
         const Caller *caller = order->caller;
@@ -52,7 +64,7 @@ static GByteArray *request_encode(const GateOrder *order) {
                 .envc = g_strv_length((char **)order->environment),
                 .umask = order->keep_umask ? GATE_UMASK_KEPT : caller->umask,
                 .nice = order->keep_nice ? GATE_NICE_KEPT : caller->nice,
-                .rlimit_mask = order->rlimit_mask,
+                .rlimit_mask = order->rlimit_mask | order->asked_mask,
                 .schedule_parts = order->schedule_parts,
                 .is_scoped = order->is_scoped,
                 .schedule = caller->schedule,
@@ -63,20 +75,32 @@ static GByteArray *request_encode(const GateOrder *order) {
                                                              : caller->directory_ino,
                 .gid = caller->gid,
                 .group_count = order->keep_groups ? GATE_GROUPS_KEPT : caller->group_count,
+                .uid = GATE_USER_KEPT,
         };
+        const gid_t *groups = caller->groups;
 
+        if (order->account) {
+                request.uid = order->account->uid;
+                request.gid = order->account->gid;
+                request.group_count = order->account->group_count;
+                groups = order->account->groups;
+        }
         encode_probes(order->allow, &request);
+        if (order->cpus)
+                encode_cpus(order->cpus, &request);
         for (int i = 0; i < GATE_RLIMITS; i++) {
                 request.rlimits[i].soft = caller->rlimits[i].rlim_cur;
                 request.rlimits[i].hard = caller->rlimits[i].rlim_max;
+                if (order->asked_mask & (1U << i))
+                        request.rlimits[i] = order->asked[i];
         }
         for (int i = 0; i < STDIO_COUNT; i++)
                 if (order->stdio[i] >= 0)
                         request.stdio_mask |= 1U << i;
         g_byte_array_append(bytes, (const guint8 *)&request, sizeof request);
-        if (!order->keep_groups)
-                g_byte_array_append(bytes, (const guint8 *)caller->groups,
-                                    (guint)(caller->group_count * sizeof(gid_t)));
+        if (request.group_count != GATE_GROUPS_KEPT)
+                g_byte_array_append(bytes, (const guint8 *)groups,
+                                    (guint)(request.group_count * sizeof(gid_t)));
         strings_at = bytes->len;
         append_string(bytes, caller->directory);
         for (char *const *p = order->command; *p; p++)

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "launcher/kernel/account.h"
 #include "launcher/kernel/caller.h"
 #include "protocol.h"
 #include "units/spec.h"
@@ -18,10 +19,14 @@ typedef struct {
         char *const *environment;
         const Caller *caller;
         uint32_t rlimit_mask; /* which of the caller's rlimits the program gets: those nobody asked to change */
-        uint32_t schedule_parts;    /* likewise of its schedule: GATE_UNAPPLIED_… */
-        const Allow *allow;         /* what is to be shown closed; NULL: nothing */
-        int stdio[3];               /* −1: closed */
-        bool is_directory_another;  /* than the caller's of that path: so it was asked for */
+        GateRlimit asked[GATE_RLIMITS]; /* that nobody but the gate can set, … */
+        uint32_t asked_mask;            /* … and which */
+        const CpuList *cpus;            /* likewise; NULL: none */
+        uint32_t schedule_parts;        /* likewise of its schedule: GATE_UNAPPLIED_… */
+        const Allow *allow;             /* what is to be shown closed; NULL: nothing */
+        int stdio[3];                   /* −1: closed */
+        bool is_directory_another;      /* than the caller's of that path: so it was asked for */
+        const Account *account;         /* that only the gate can become; NULL: none */
         bool keep_groups;           /* the manager sets another user: the groups are that user's */
         bool keep_umask, keep_nice; /* the manager sets others */
         bool is_scoped;             /* its signals shall stay inside */

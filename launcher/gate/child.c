@@ -230,7 +230,7 @@ static bool groups_are(const gid_t *wanted, uint32_t count) {
 static bool apply_groups(const GateRequest *request) {
         const gid_t *wanted = (const gid_t *)(request + 1);
 
-        if (request->group_count == GATE_GROUPS_KEPT)
+        if (request->group_count == GATE_GROUPS_KEPT || request->uid != GATE_USER_KEPT)
                 return true;
         if (!groups_are(wanted, request->group_count) &&
             setgroups(request->group_count, wanted) < 0)
@@ -255,8 +255,28 @@ static uint32_t apply_caller(const GateRequest *request) {
         return unapplied | schedule_apply(&request->schedule, request->schedule_parts);
 }
 
+/* Last, for what is before may need to be who we are. */
+static bool become(const GateRequest *request) {
+        const gid_t *groups = (const gid_t *)(request + 1);
+
+        return request->uid == GATE_USER_KEPT ||
+               (setgroups(request->group_count, groups) == 0 &&
+                setresgid(request->gid, request->gid, request->gid) == 0 &&
+                setresuid(request->uid, request->uid, request->uid) == 0);
+}
+
+/* The C library keeps some signals to itself, and leaves them ignored in what posix_spawn() starts. */
+static void reset_hidden_signals(void) {
+        static const uint64_t standard[8]; /* the kernel's own struct sigaction: SIG_DFL, no flags */
+
+        for (int i = __SIGRTMIN; i < SIGRTMIN; i++)
+                (void)syscall(SYS_rt_sigaction, i, standard, NULL, sizeof(uint64_t));
+}
+
 static void apply_signals(const GateRequest *request) {
         sigset_t mask;
+
+        reset_hidden_signals();
 
         sigemptyset(&mask);
         for (int i = 1; i < NSIG; i++) {
@@ -412,6 +432,8 @@ int gate_child_run(int inherited) {
 
         GateHello hello = { .unapplied = apply_caller(program.request) };
 
+        if (!become(program.request))
+                return fail(channel, GATE_AT_USER, errno);
         if (!enter_directory(&program))
                 return fail(channel, GATE_AT_DIRECTORY, errno);
         probe_network(program.request, &hello);

@@ -28,8 +28,20 @@ static uint32_t schedule_parts(const Spec *spec) {
         return GATE_SCHEDULE_PARTS & ~asked;
 }
 
+static void ask_rlimits(const Spec *spec, GateOrder *order) {
+        for (int i = 0; i < _LIMIT_MAX; i++) {
+                int number = limit_rlimit((Limit)i);
+
+                if (number < 0 || !limit_set_is_limited(&spec->limits, (Limit)i))
+                        continue;
+                order->asked_mask |= 1U << number;
+                limit_set_rlimit(&spec->limits, (Limit)i, &order->asked[number].soft,
+                                 &order->asked[number].hard);
+        }
+}
+
 GateOrder gate_order_of(const Spec *spec, const Caller *caller) {
-        return (GateOrder){
+        GateOrder order = {
                 .command = spec->command,
                 .environment = spec->environment,
                 .caller = caller,
@@ -44,4 +56,8 @@ GateOrder gate_order_of(const Spec *spec, const Caller *caller) {
                 .keep_nice = spec->isolation.is_untrusted || extra_has(spec->extra, "Nice"),
                 .is_scoped = spec->isolation.is_untrusted,
         };
+
+        if (spec->is_scope) /* which has no rlimits */
+                ask_rlimits(spec, &order);
+        return order;
 }

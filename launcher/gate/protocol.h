@@ -21,7 +21,7 @@
 
 #include <stdint.h>
 
-#define GATE_VERSION   2U
+#define GATE_VERSION   3U
 #define GATE_REQUEST   'R'
 #define GATE_GO        'G'
 #define GATE_RLIMITS   16
@@ -34,6 +34,7 @@
 /* In place of the caller's: what the manager set stays. */
 #define GATE_GROUPS_KEPT UINT32_MAX
 #define GATE_UMASK_KEPT  UINT32_MAX
+#define GATE_USER_KEPT   UINT32_MAX
 #define GATE_NICE_KEPT   INT32_MIN
 
 /* What the gate could not have as the caller has it. Not fatal: the launcher tells. */
@@ -91,7 +92,7 @@ typedef struct {
         GateSchedule schedule;
         GateProbe probes[GATE_PROBES];
         uint32_t with_probes; /* these, and what other families of sockets it can have */
-        uint32_t unused;
+        uint32_t uid;         /* to be, with gid and the groups; GATE_USER_KEPT */
         /* group_count gid_t follow, then strings_size bytes: directory, argc arguments, envc variables, each with its
          * NUL */
 } GateRequest;
@@ -136,6 +137,7 @@ typedef enum {
         GATE_AT_STDIO,
         GATE_AT_EXEC,
         GATE_AT_INIT,
+        GATE_AT_USER,
 } GateStage;
 
 typedef struct {

@@ -24,12 +24,12 @@
 struct Ending {
         sd_event *event;
         char *manager_socket;
-        char *slice, *service;
+        char *slice, *service, *scope;
         char *owner; /* "PID:STARTTIME" of the launcher that vanished */
         EndingHandler handler;
         void *userdata;
         sd_bus *bus;
-        ManagerCall *kill, *stop, *reset, *list;
+        ManagerCall *kill, *stop, *reset_service, *reset_scope, *list;
         sd_event_source *next;
         unsigned rounds, empty_rounds;
 };
@@ -39,7 +39,8 @@ static int on_round(sd_event_source *source, uint64_t usec, void *userdata);
 static void drop_calls(Ending *ending) {
         g_clear_pointer(&ending->kill, manager_call_free);
         g_clear_pointer(&ending->stop, manager_call_free);
-        g_clear_pointer(&ending->reset, manager_call_free);
+        g_clear_pointer(&ending->reset_service, manager_call_free);
+        g_clear_pointer(&ending->reset_scope, manager_call_free);
         g_clear_pointer(&ending->list, manager_call_free);
 }
 
@@ -67,7 +68,7 @@ static void finish(Ending *ending) {
         ending->handler(ending, ending->userdata);
 }
 
-/* Its slice says whose it is. A service without a slice is what a half-done clearing left: nobody's. */
+/* Its slice says whose it is. A service or scope without a slice is what a half-done clearing left: nobody's. */
 typedef enum {
         THEIRS,
         OURS,
@@ -94,7 +95,8 @@ static void end_it(Ending *ending) {
 
         ending->kill = manager_kill_unit(nobody, ending->slice, SIGKILL);
         ending->stop = manager_stop_unit(nobody, ending->slice);
-        ending->reset = manager_reset_failed(nobody, ending->service);
+        ending->reset_service = manager_reset_failed(nobody, ending->service);
+        ending->reset_scope = manager_reset_failed(nobody, ending->scope);
 }
 
 /* A manager that does not answer at all has nothing that could be ended for long. */
@@ -140,7 +142,7 @@ static bool connect_again(Ending *ending) {
 
 static int on_round(sd_event_source *source, uint64_t usec, void *userdata) {
         Ending *ending = userdata;
-        const char *patterns[] = { ending->slice, ending->service, NULL };
+        const char *patterns[] = { ending->slice, ending->service, ending->scope, NULL };
         ManagerCaller lister = { .event = ending->event, .handler = on_listed, .userdata = ending };
 
         if (++ending->rounds > ROUNDS_MAX) {
@@ -166,6 +168,7 @@ Ending *ending_new(sd_event *event, const char *manager_socket, const char *id, 
         ending->owner = g_strdup(owner);
         ending->slice = name_slice(id);
         ending->service = name_service(id);
+        ending->scope = name_scope(id);
         ending->handler = handler;
         ending->userdata = userdata;
         schedule(ending, 0);
@@ -182,5 +185,6 @@ void ending_free(Ending *ending) {
         g_free(ending->owner);
         g_free(ending->slice);
         g_free(ending->service);
+        g_free(ending->scope);
         g_free(ending);
 }

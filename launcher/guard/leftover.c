@@ -74,7 +74,8 @@ Leftover *leftover_new(sd_event *event, const Door *door, const char *id, Leftov
         Leftover *leftover = g_new0(Leftover, 1);
         g_autofree char *slice = name_slice(id);
         g_autofree char *service = name_service(id);
-        const char *patterns[] = { slice, service, NULL };
+        g_autofree char *scope = name_scope(id);
+        const char *patterns[] = { slice, service, scope, NULL };
         ManagerCaller caller = {
                 .bus = door->bus, .event = event, .handler = on_listed, .userdata = leftover
         };

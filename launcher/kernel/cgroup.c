@@ -262,13 +262,21 @@ uint64_t cgroup_count_processes(Cgroup *cgroup) {
         return pids->len;
 }
 
-void cgroup_kill(Cgroup *cgroup) {
-        int fd = openat(cgroup->dirs[HIERARCHY_UNIFIED], "cgroup.kill", O_WRONLY | O_CLOEXEC);
+static void switch_on(const Cgroup *cgroup, const char *file) {
+        int fd = openat(cgroup->dirs[HIERARCHY_UNIFIED], file, O_WRONLY | O_CLOEXEC);
 
         if (fd < 0)
                 return;
         (void)!write(fd, "1", 1);
         (void)close(fd);
+}
+
+void cgroup_kill(Cgroup *cgroup) {
+        switch_on(cgroup, "cgroup.kill");
+}
+
+void cgroup_join_for_memory(Cgroup *cgroup) {
+        switch_on(cgroup, "memory.oom.group");
 }
 
 /* v1 has the CPU quota and its period in two files; what we compare is CPU microseconds per second. */

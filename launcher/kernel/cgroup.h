@@ -45,6 +45,9 @@ void cgroup_list_processes(const char *path, GArray *pids);
  * escapes it. Needs the right to write there; where we lack it, the manager must do. */
 void cgroup_kill(Cgroup *cgroup);
 
+/* Out of memory ends all of it, where the unit's OOMPolicy= cannot say so. */
+void cgroup_join_for_memory(Cgroup *cgroup);
+
 /* What holds: the smallest value of a limit's file over the slice and everything above it. False: no such file. */
 bool cgroup_read_effective(Cgroup *cgroup, Limit limit, uint64_t *ret_value);
 

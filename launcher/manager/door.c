@@ -5,6 +5,8 @@
 
 #include "door.h"
 
+#include <stdio.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -124,6 +126,33 @@ static Door *open_kind(ManagerKind kind, GError **error) {
         return openers[kind](door, error) && connect_settle(door->bus, error)
                        ? g_steal_pointer(&door)
                        : NULL;
+}
+
+/* Of a process, as many numbers as there are pid namespaces from ours down to its own. */
+static unsigned count_numbers(const char *process) {
+        g_autofree char *path = g_strdup_printf("/proc/%s/status", process);
+        g_autofree char *status = NULL;
+        const char *line = g_file_get_contents(path, &status, NULL, NULL)
+                                   ? strstr(status, "\nNSpid:")
+                                   : NULL;
+        unsigned count = 0;
+
+        for (line = line ? line + 1 : ""; *line && *line != '\n'; line++)
+                count += *line == '\t';
+        return count;
+}
+
+/* Who listens on the socket is the manager, or the bus that it is on. */
+bool door_counts_as_we_do(const Door *door) {
+        struct ucred peer = { 0 };
+        socklen_t size = sizeof peer;
+        char process[16];
+
+        if (getsockopt(sd_bus_get_fd(door->bus), SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 ||
+            peer.pid <= 0)
+                return false;
+        (void)snprintf(process, sizeof process, "%d", (int)peer.pid);
+        return count_numbers(process) == count_numbers("self");
 }
 
 bool door_is_unprivileged(const Door *door) {

@@ -41,6 +41,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Door, door_free)
 /* It makes no namespace but in one of users. */
 bool door_is_unprivileged(const Door *door);
 
+/* A process has the same number to it as to us. */
+bool door_counts_as_we_do(const Door *door);
+
 /* A fresh connection to the same manager, on the loop, in place of one that broke (it re-executed itself). */
 bool door_reopen(Door *door, sd_event *event, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

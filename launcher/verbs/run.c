@@ -224,7 +224,8 @@ static bool prepare(Run *run, char **argv, GError **error) {
 static int on_signal(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata) {
         Run *run = userdata;
 
-        launch_cancel(run->launch, (int)info->ssi_signo);
+        if (!launch_leaves_to_program(run->launch, info))
+                launch_cancel(run->launch, (int)info->ssi_signo);
         return 0;
 }
 
@@ -329,6 +330,7 @@ static bool launch(Run *run, GError **error) {
                            stdio_of(STDOUT_FILENO), stdio_of(STDERR_FILENO) },
                 .is_capture = run->options.is_capture,
                 .is_kill_on_output = run->options.is_kill_on_output,
+                .is_tree_awaited = run->options.is_tree_awaited,
                 .is_best_effort = run->options.is_best_effort,
                 .on_started = on_started,
                 .on_unguarded = on_unguarded,
@@ -342,8 +344,8 @@ static bool launch(Run *run, GError **error) {
         run->door = door_open(run->options.manager, error);
         if (!run->door)
                 return false;
-        if (run->spec->isolation.is_untrusted ||
-            run->spec->isolation.has_strict_fs) /* newer ones know more */
+        if (run->spec->isolation.is_untrusted || run->spec->isolation.has_strict_fs ||
+            run->spec->is_scope) /* newer ones know more */
                 run->door->systemd_major = connect_manager_version(run->door->bus);
         if (run->tell_fd >= 0 && !detach_settle(run->door, run->spec->id, error))
                 return false;

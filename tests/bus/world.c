@@ -303,6 +303,9 @@ void cgroup_kill(Cgroup *cgroup) {
         fake_kill(case_fake(world->run), CASE_UNIT, SIGKILL);
 }
 
+void cgroup_join_for_memory(Cgroup *cgroup) {
+}
+
 bool cgroup_read_effective(Cgroup *cgroup, Limit limit, uint64_t *ret_value) {
         return false;
 }

@@ -113,13 +113,13 @@ static void check_number(GString *problems, const KitRun *run, const char *path,
 static void check_names(GString *problems, const KitRun *run, const char *manager) {
         bool is_reached = manager != NULL;
 
-        g_autofree char *service = run->id ? leftover_unit(run->id, "service") : NULL;
+        g_autofree char *unit = run->id ? leftover_program_unit(run->id) : NULL;
         g_autofree char *slice = run->id ? leftover_unit(run->id, "slice") : NULL;
 
         check_number(problems, run, "schema", 1);
         check_is(problems, run, "id", run->id);
-        check_is(problems, run, "mode", "service");
-        check_is(problems, run, "unit", is_reached ? service : NULL);
+        check_is(problems, run, "mode", kit_is_scope() ? "scope" : "service");
+        check_is(problems, run, "unit", is_reached ? unit : NULL);
         check_is(problems, run, "slice", is_reached ? slice : NULL);
         check_is(problems, run, "manager", manager);
 }

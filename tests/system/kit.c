@@ -30,7 +30,7 @@
 
 /* The test's own world, read once. */
 static struct {
-        bool is_slow, is_full;
+        bool is_slow, is_full, is_scope;
         const char *manager;
         char *cordon, *victim, *directory;
         unsigned runs;
@@ -103,6 +103,7 @@ void kit_init(void) {
         (void)signal(SIGPIPE, SIG_IGN);
         kit.is_slow = is_one("CORDON_TEST_SLOW");
         kit.is_full = is_one("CORDON_TEST_FULL");
+        kit.is_scope = is_one("CORDON_TEST_SCOPE");
         kit.manager = g_getenv("CORDON_MANAGER");
         kit.cordon = g_strdup(g_getenv("CORDON") ?: "/usr/bin/cordon");
         kit.victim = kit_program("victim");
@@ -134,6 +135,10 @@ void kit_clear(void) {
 
 bool kit_is_slow(void) {
         return kit.is_slow;
+}
+
+bool kit_is_scope(void) {
+        return kit.is_scope;
 }
 
 bool kit_is_brief(void) {
@@ -204,6 +209,8 @@ static char **make_argv(const KitOrder *order, const char *id) {
         }
 
         append_words(argv, WORDS(order->cordon ?: kit.cordon, "run"));
+        if (kit.is_scope)
+                append_words(argv, WORDS("--scope"));
         if (id)
                 append_words(argv, WORDS("--id", id));
         if (!order->record)

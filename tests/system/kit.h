@@ -5,7 +5,7 @@
  * hangs. What the record must say is expect.h's, what must not be left is leftover.h's.
  *
  * The environment decides the ground: CORDON (the program, /usr/bin/cordon), CORDON_MANAGER (system, user or private),
- * CORDON_TEST_SLOW=1 (an emulated machine: no bounds of time), CORDON_TEST_FULL=1 (all rows and rounds also there). */
+ * CORDON_TEST_SCOPE=1 (programs are to run in scopes), CORDON_TEST_SLOW=1 (an emulated machine: no bounds of time), CORDON_TEST_FULL=1 (all rows and rounds also there). */
 
 #include <cjson/cJSON.h>
 #include <glib.h>
@@ -54,6 +54,7 @@ void kit_init(void);
 void kit_clear(void);
 
 bool kit_is_slow(void);
+bool kit_is_scope(void);
 bool kit_is_brief(void); /* slow and not full: rows and rounds beyond the core are left out */
 bool kit_is_sanitized(void);
 uint64_t kit_patience(uint64_t usec); /* more of it where it is slow */

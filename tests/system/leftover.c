@@ -24,6 +24,10 @@ char *leftover_unit(const char *id, const char *suffix) {
         return g_strdup_printf("cordon-%s.%s", escaped, suffix);
 }
 
+char *leftover_program_unit(const char *id) {
+        return leftover_unit(id, kit_is_scope() ? "scope" : "service");
+}
+
 /* The start of every name: "cordon-ID." */
 static char *name_prefix(const char *id) {
         return leftover_unit(id, "");
@@ -90,6 +94,16 @@ static bool file_has(const char *pid, const char *file, const char *needle) {
                memmem(text, length, needle, strlen(needle));
 }
 
+/* What is dead and process 1 has not got round to: where it does so at leisure, orphans of a scope are seen a while. */
+static bool is_init_late(const char *pid) {
+        g_autofree char *path = g_build_filename("/proc", pid, "stat", NULL);
+        g_autofree char *text = NULL;
+        const char *behind = g_file_get_contents(path, &text, NULL, NULL) ? strrchr(text, ')')
+                                                                          : NULL;
+
+        return behind && g_str_has_prefix(behind, ") Z 1 ");
+}
+
 GArray *leftover_processes(const char *id) {
         GArray *pids = g_array_new(FALSE, FALSE, sizeof(pid_t));
         g_autofree char *prefix = name_prefix(id);
@@ -102,7 +116,8 @@ GArray *leftover_processes(const char *id) {
 
                 if (pid <= 0 || pid == getpid())
                         continue;
-                if (file_has(name, "cgroup", group) || file_has(name, "environ", mark))
+                if ((file_has(name, "cgroup", group) || file_has(name, "environ", mark)) &&
+                    !is_init_late(name))
                         g_array_append_val(pids, pid);
         }
         return pids;

@@ -21,5 +21,6 @@ void leftover_check_guard(const char *name);
 /* Finds every process that has the test's mark for this run in its environment. */
 GArray *leftover_processes(const char *id);
 
-/* The name of a unit as cordon makes it from an id: "slice", "service". */
+/* The name of a unit as cordon makes it from an id: "slice", "service", "scope"; and that of the program's. */
 char *leftover_unit(const char *id, const char *suffix);
+char *leftover_program_unit(const char *id);

@@ -133,7 +133,27 @@ static char *unit_path(const char *unit, sd_bus **ret_bus) {
         return NULL;
 }
 
+/* A scope has no main process: it is the oldest. */
+static pid_t first_process(const char *unit) {
+        g_autoptr(sd_bus) bus = NULL;
+        g_autofree char *path = unit_path(unit, &bus);
+        g_autoptr(sd_bus_message) reply = NULL;
+        uint32_t pid = 0, first = 0;
+
+        if (!path ||
+            sd_bus_call_method(bus, SERVICE, PATH, MANAGER, "GetUnitProcesses", NULL, &reply, "s",
+                               unit) < 0 ||
+            sd_bus_message_enter_container(reply, 'a', "(sus)") < 0)
+                return 0;
+        while (sd_bus_message_read(reply, "(sus)", NULL, &pid, NULL) > 0)
+                first = first == 0 ? pid : MIN(first, pid);
+        return (pid_t)first;
+}
+
 pid_t manager_main_pid(const char *unit) {
+        if (g_str_has_suffix(unit, ".scope"))
+                return first_process(unit);
+
         g_autoptr(sd_bus) bus = NULL;
         g_autofree char *path = unit_path(unit, &bus);
         uint32_t pid = 0;

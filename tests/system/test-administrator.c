@@ -66,7 +66,7 @@ static const struct {
 /* clang-format on */
 
 static bool is_done(const KitRun *run, Deed deed, int number) {
-        g_autofree char *service = leftover_unit(run->id, "service");
+        g_autofree char *service = leftover_program_unit(run->id);
         g_autofree char *slice = leftover_unit(run->id, "slice");
 
         switch (deed) {

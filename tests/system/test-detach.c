@@ -77,7 +77,7 @@ static KitRun *call(const KitOrder *order, const char *record) {
 }
 
 static void find_both(Detached *detached) {
-        g_autofree char *service = leftover_unit(detached->run->id, "service");
+        g_autofree char *service = leftover_program_unit(detached->run->id);
 
         detached->launcher = find_launcher(detached->run);
         detached->program = manager_main_pid(service);
@@ -501,7 +501,7 @@ static void test_long_id(void) {
 
 static bool is_unit_there(const void *what) {
         const KitRun *run = what;
-        g_autofree char *unit = leftover_unit(run->id, "service");
+        g_autofree char *unit = leftover_program_unit(run->id);
 
         return manager_main_pid(unit) > 0;
 }

@@ -227,7 +227,7 @@ static void test_look(void) {
         (void)kit_wait_line(run, "ready");
 
         g_autofree char *pid = kit_said(run, "pid");
-        g_autofree char *found = leftover_look(run), *unit = leftover_unit(run->id, "service");
+        g_autofree char *found = leftover_look(run), *unit = leftover_program_unit(run->id);
         g_autofree char *process = g_strdup_printf("process %s victim\n", pid ?: "?");
 
         ok(strstr(found, "unit cordon-") && strstr(found, unit), "a look sees the units");

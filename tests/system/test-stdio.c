@@ -51,7 +51,9 @@ static void test_streams(void) {
         g_autofree char *first = g_strdup_printf("pipe:[%ju]", (uintmax_t)output.st_ino);
         g_autofree char *second = g_strdup_printf("pipe:[%ju]", (uintmax_t)errors.st_ino);
 
+        skip(kit_is_scope(), 1, "n/a: a child has all that the caller has open");
         is(numbers, "0 1 2 ", "the program has three descriptors and no other");
+        end_skip;
         is(zero ?: "", "/dev/null", "stdin is the caller's");
         ok(is_known, "our ends of the pipes are known");
         is(one ?: "", first, "stdout is the caller's own");
@@ -88,7 +90,7 @@ static void test_closed(void) {
         g_autoptr(KitRun) first = kit_run(&no_input);
         g_autofree char *numbers = open_numbers(first);
 
-        is(numbers, "1 2 ", "a closed stdin stays closed");
+        ok(g_str_has_prefix(numbers, "1 2 "), "a closed stdin stays closed");
         leftover_check(first, "a closed stdin");
 
         g_autoptr(KitRun) second = kit_run(&nothing);
@@ -170,7 +172,7 @@ static void test_secret(void) {
         g_autoptr(GPtrArray) dirs = manager_runtime_dirs();
         g_autoptr(GString) shown = g_string_new(NULL);
         g_autoptr(KitRun) run = kit_start(&order);
-        g_autofree char *service = leftover_unit(run->id, "service");
+        g_autofree char *unit = leftover_program_unit(run->id);
         g_autofree char *slice = leftover_unit(run->id, "slice");
 
         (void)kit_wait_line(run, "ready");
@@ -179,11 +181,11 @@ static void test_secret(void) {
                 dirs = manager_runtime_dirs();
         }
         for (guint i = 0; i < dirs->len; i++) {
-                show(shown, g_ptr_array_index(dirs, i), "show", service);
+                show(shown, g_ptr_array_index(dirs, i), "show", unit);
                 show(shown, g_ptr_array_index(dirs, i), "show", slice);
-                show(shown, g_ptr_array_index(dirs, i), "cat", service);
+                show(shown, g_ptr_array_index(dirs, i), "cat", unit);
         }
-        ok(strstr(shown->str, "cordon-gate"), "the manager shows the unit");
+        ok(strstr(shown->str, unit), "the manager shows the unit");
         ok(!strstr(shown->str, SECRET), "the manager does not know the environment");
         (void)kill((pid_t)kit_said_number(run, "pid"), SIGTERM);
         kit_finish(run);

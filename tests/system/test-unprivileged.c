@@ -334,7 +334,9 @@ static void test_plain(void) {
         cmp_ok(record_number(ended, "exit_code"), "==", 3, "%s: its record has it", ground.name);
         is(record_text(ended, "manager"), "private", "%s: and the manager", ground.name);
         cmp_ok(kit_said_number(ended, "uid"), "==", user_id(), "%s: it is the user's", ground.name);
-        ok(g_pattern_match_simple("*\n0::*/cordon-private-*/cordon-test*.service\n",
+        ok(g_pattern_match_simple(kit_is_scope()
+                                          ? "*\n0::*/cordon-private-*/cordon-test*.scope\n"
+                                          : "*\n0::*/cordon-private-*/cordon-test*.service\n",
                                   ended->output->str),
            "%s: and is in a cgroup of his private manager", ground.name);
 }

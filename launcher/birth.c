@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "birth.h"
+
+#include <string.h>
+
+#include "dbus/error.h"
+#include "launcher/gate/channel.h"
+#include "units/compose.h"
+
+Program *birth_program(const LaunchSettings *settings, const CheckSource *check, const char *owner,
+                       const CaptureSet *captures, ProgramHandler handler, void *userdata,
+                       GError **error) {
+        const Spec *spec = settings->spec;
+        GateOrder order = gate_order_of(spec, settings->caller);
+        g_auto(Account) account = { 0 };
+        g_autoptr(Program) program = NULL;
+
+        for (int i = 0; i < CAPTURE_STREAMS; i++)
+                order.stdio[i] = captures->streams[i] ? capture_write_end(captures->streams[i])
+                                                      : settings->stdio[i];
+        if (spec->is_scope && (spec->user || spec->group)) {
+                if (!account_find_both(spec->user, spec->group, &account, error))
+                        return NULL;
+                order.account = &account;
+        }
+        if (spec->is_scope && settings->is_best_effort && readback_has_stand_ins(&spec->limits))
+                order.cpus = &spec->limits.cpus;
+        program = program_new(settings->event, &order, handler, userdata, error);
+        if (program && spec->is_scope &&
+            !program_execute(program, check->gate_path, spec->id, owner, error))
+                return NULL;
+        return g_steal_pointer(&program);
+}
+
+void birth_units(const CheckSource *check, const char *owner, Program *program, UnitWatch *watch) {
+        ComposeContext context = {
+                .owner = owner,
+                .gate_fd = gate_channel_child_end(program_gate(program)),
+                .gate_pid = program_pid(program),
+        };
+        g_autoptr(PropertyList) slice = NULL;
+        g_autoptr(PropertyList) unit = NULL;
+
+        check_prepare(check, &context);
+        compose(check->spec, &context, &slice, &unit);
+        unit_watch_start(watch, unit, slice);
+        gate_channel_drop_child_end(program_gate(program)); /* the message has a copy */
+}
+
+/* … and the manager has said why, or never will. */
+static bool is_gate_gone(const Program *program, const UnitState *state) {
+        return program_gate_ended(program) && (unit_snapshot_has_ended(&state->snapshot) ||
+                                               state->is_disconnected || program_is_own(program));
+}
+
+bool birth_has_failed(const Program *program, const UnitState *state) {
+        return gate_channel_failure(program_gate(program))->type == GATE_FAILURE ||
+               state->is_removed || unit_state_start_failed(state) || is_gate_gone(program, state);
+}
+
+/* Only when the job is done the manager has put the gate into a scope. And of a service whose main process fails before it
+ * counts as started it ends all that is in it, before we could count who outlived it (seen on 252, once in some twenty
+ * runs that fail at once). */
+bool birth_is_over(const Program *program, const UnitState *state) {
+        return program_said_hello(program) && !program_gate_ended(program) && state->job_result;
+}
+
+/* "Cannot set property NAME, or unknown property." */
+static char *property_of(const char *message) {
+        static const char before[] = "Cannot set property ";
+        const char *name = strstr(message, before);
+
+        return name ? g_strndup(name + strlen(before), strcspn(name + strlen(before), ",.: "))
+                    : NULL;
+}
+
+char *birth_explain(const Spec *spec, const GError *error) {
+        g_autofree char *property = property_of(error->message);
+
+        if (g_error_matches(error, DBUS_ERROR, DBUS_ERROR_EXISTS))
+                return g_strdup_printf("--id: \"%s\" is in use", spec->id);
+        if (property && spec->is_scope)
+                return g_strdup_printf("-p: a scope has no \"%s\": its program is a child of the "
+                                       "caller's; use --service",
+                                       property);
+        return NULL;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* We and the program are one process group, as a shell makes it of a command: what is typed reaches both. A program that
+ * makes a group of its own (a shell) takes the terminal for it, and gives it back, unless it is killed. */
+
+#include "foreground.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib.h>
+#include <signal.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "launcher/manager/fd.h"
+
+struct Foreground {
+        int fd;
+        bool was_ours; /* to begin with */
+        struct termios before;
+};
+
+Foreground *foreground_new(void) {
+        AUTO_CLOSE int fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+        Foreground *foreground;
+
+        if (fd < 0)
+                return NULL;
+        foreground = g_new0(Foreground, 1);
+        foreground->was_ours = tcgetpgrp(fd) == getpgrp() &&
+                               tcgetattr(fd, &foreground->before) == 0;
+        foreground->fd = fd;
+        fd = -1;
+        return foreground;
+}
+
+/* Whoever is not in the foreground and takes it gets SIGTTOU. */
+static void give_to(const Foreground *foreground, pid_t group) {
+        void (*before)(int) = signal(SIGTTOU, SIG_IGN);
+
+        (void)tcsetpgrp(foreground->fd, group);
+        (void)signal(SIGTTOU, before);
+}
+
+static bool is_empty(pid_t group) {
+        return kill(-group, 0) < 0 && errno == ESRCH;
+}
+
+void foreground_restore(Foreground *foreground) {
+        pid_t now = foreground && foreground->was_ours ? tcgetpgrp(foreground->fd) : -1;
+
+        if (now > 0 && now != getpgrp() && is_empty(now)) {
+                give_to(foreground, getpgrp());
+                now = tcgetpgrp(foreground->fd);
+        }
+        if (now > 0 && now == getpgrp()) /* else we are in the background, and it is another's */
+                (void)tcsetattr(foreground->fd, TCSADRAIN, &foreground->before);
+}
+
+void foreground_free(Foreground *foreground) {
+        if (!foreground)
+                return;
+        (void)close(foreground->fd);
+        g_free(foreground);
+}
+
+bool foreground_is_shared(const Foreground *foreground, pid_t program) {
+        return foreground && program > 0 && getpgid(program) == getpgrp();
+}
+
+/* A shell that made a group of us will hear that we were stopped, and can let us go on. */
+static bool is_job(void) {
+        pid_t parent = getppid();
+
+        return getpgid(parent) != getpgrp() && getsid(parent) == getsid(0);
+}
+
+void foreground_stop_with(Foreground *foreground, pid_t program) {
+        pid_t group = getpgid(program), now;
+
+        if (!foreground || group < 0 || !is_job())
+                return;
+        now = tcgetpgrp(foreground->fd);
+        (void)raise(SIGSTOP);
+        if (now == group && group != getpgrp() && tcgetpgrp(foreground->fd) == getpgrp())
+                give_to(foreground, group);
+        (void)kill(-group, SIGCONT);
+}

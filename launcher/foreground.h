@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The caller's terminal, while a child of ours has it as if we were not there: its signals are the program's, a program
+ * that stops stops us with it, and afterwards all is as it was. */
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+typedef struct Foreground Foreground;
+
+/* NULL: there is no terminal. */
+Foreground *foreground_new(void);
+
+/* Back to what it was, where it was ours and unless it belongs to somebody else by now. */
+void foreground_restore(Foreground *foreground);
+void foreground_free(Foreground *foreground);
+
+/* What the terminal tells us it tells the program, too. */
+bool foreground_is_shared(const Foreground *foreground, pid_t program);
+
+/* The program was stopped: so are we, for whoever waits for us, until we are told to go on; then it is. */
+void foreground_stop_with(Foreground *foreground, pid_t program);

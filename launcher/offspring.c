@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Executed and not only forked: whatever is ours alone (connections, threads, memory) stays behind by itself.
+ *
+ * Its orphans come to us, because nobody else may reap them: process 1 of many a container never does. Nobody but them
+ * does: whatever else we start is waited for where it is started, or has a parent of its own by then. */
+
+#include "offspring.h"
+
+#include <signal.h>
+#include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "launcher/kernel/error.h"
+
+/* The caller's signals are applied by the gate: from here it gets a clean slate. */
+static int set_signals(posix_spawnattr_t *attributes) {
+        sigset_t none, all;
+
+        (void)sigemptyset(&none);
+        (void)sigfillset(&all);
+        (void)posix_spawnattr_setsigmask(attributes, &none);
+        (void)posix_spawnattr_setsigdefault(attributes, &all);
+        return posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+}
+
+static int spawn(pid_t *ret_pid, const char *path, char *const argv[], int channel) {
+        char *const no_environment[] = { NULL };
+        posix_spawn_file_actions_t actions;
+        posix_spawnattr_t attributes;
+        int number;
+
+        (void)posix_spawn_file_actions_init(&actions);
+        (void)posix_spawnattr_init(&attributes);
+        number = posix_spawn_file_actions_adddup2(&actions, channel, STDIN_FILENO);
+        if (number == 0)
+                number = set_signals(&attributes);
+        if (number == 0)
+                number = posix_spawn(ret_pid, path, &actions, &attributes, argv, no_environment);
+        (void)posix_spawnattr_destroy(&attributes);
+        (void)posix_spawn_file_actions_destroy(&actions);
+        return number;
+}
+
+bool offspring_start(Offspring *offspring, const char *gate_path, const char *id, const char *owner,
+                     int channel, GError **error) {
+        char *const argv[] = { (char *)"cordon-gate", (char *)id, (char *)owner, NULL };
+        int number;
+
+        (void)signal(SIGCHLD, SIG_DFL); /* a caller that ignores it would have the kernel reap */
+        (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+        number = spawn(&offspring->pid, gate_path, argv, channel);
+        if (number == 0)
+                return true;
+        offspring->pid = 0;
+        g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_SYSTEM, "cannot execute %s: %s",
+                    gate_path, g_strerror(number));
+        return false;
+}
+
+void offspring_reap(Offspring *offspring) {
+        siginfo_t info = { 0 };
+
+        while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG) == 0 && info.si_pid != 0) {
+                if (info.si_pid == offspring->pid) {
+                        offspring->pid = 0;
+                        offspring->code = info.si_code;
+                        offspring->status = info.si_status;
+                }
+                info.si_pid = 0;
+        }
+}
+
+bool offspring_was_stopped(const Offspring *offspring) {
+        siginfo_t info = { 0 };
+
+        return offspring->pid != 0 &&
+               waitid(P_PID, (id_t)offspring->pid, &info, WSTOPPED | WNOHANG) == 0 &&
+               info.si_pid == offspring->pid;
+}
+
+void offspring_end(Offspring *offspring) {
+        if (offspring->pid != 0)
+                (void)kill(offspring->pid, SIGKILL);
+        offspring_reap(offspring); /* who is still dying is reaped when we have gone */
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* A gate that is a child of ours, for a scope: executed like a unit's, with the channel as its standard input and all
+ * that the caller has open; held by the channel until "go". */
+
+#include <glib.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+typedef struct {
+        pid_t pid;        /* 0: none, or reaped */
+        int code, status; /* as waitid(2) has them, once it is reaped */
+} Offspring;
+
+bool offspring_start(Offspring *offspring, const char *gate_path, const char *id, const char *owner,
+                     int channel, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* All that is dead, orphans of its own included. */
+void offspring_reap(Offspring *offspring);
+
+/* It was stopped since we last asked. */
+bool offspring_was_stopped(const Offspring *offspring);
+
+/* Whatever is left of it goes. */
+void offspring_end(Offspring *offspring);
