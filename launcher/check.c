@@ -152,7 +152,7 @@ bool check_gate(const CheckSource *source, Cgroup **ret_cgroup, Readback *ret_re
         if (isolation_any(&source->spec->isolation) && has_groups(source->caller, pid))
                 gate_channel_take_back(source->gate, GATE_UNAPPLIED_GROUPS);
         cgroup_watch_memory(cgroup);
-        if (source->spec->is_scope && source->door->systemd_major < COMPOSE_SCOPE_POLICY_SINCE)
+        if (source->spec->is_scope)
                 cgroup_join_for_memory(cgroup);
         if (!readback_check(&source->spec->limits, cgroup, gate_channel_hello(source->gate),
                             ret_readback, &reason) &&

@@ -24,7 +24,6 @@ typedef struct {
         bool yes, no;     /* a boolean one, or */
         uint64_t number;  /* a number */
         const char *why;
-        unsigned since; /* this systemd; 0: all */
 } FixedProperty;
 
 /* clang-format off */
@@ -52,7 +51,6 @@ static const FixedProperty unit_fixed[] = {
 
 static const FixedProperty scope_fixed[] = {
         { .name = "CollectMode",      .text = "inactive",   .why = "what failed says so until we have read it" },
-        { .name = "OOMPolicy",        .text = "kill",       .why = "out of memory ends all at once", .since = COMPOSE_SCOPE_POLICY_SINCE },
         { .name = "TasksMax",         .number = UINT64_MAX, .why = "DefaultTasksMax must not undercut the slice" },
 };
 
@@ -88,11 +86,8 @@ static const struct {
 };
 /* clang-format on */
 
-static void set_fixed(PropertyList *list, const FixedProperty *fixed, size_t n_fixed,
-                      unsigned systemd_major) {
+static void set_fixed(PropertyList *list, const FixedProperty *fixed, size_t n_fixed) {
         for (size_t i = 0; i < n_fixed; i++) {
-                if (systemd_major < fixed[i].since)
-                        continue;
                 if (fixed[i].text)
                         property_list_set_string(list, fixed[i].name, fixed[i].text);
                 else if (fixed[i].yes || fixed[i].no)
@@ -210,7 +205,7 @@ static PropertyList *compose_slice(const Spec *spec, const ComposeContext *conte
         g_autofree char *description = name_description_with_owner(spec->id, context->owner);
 
         property_list_set_string(slice, "Description", description);
-        set_fixed(slice, slice_fixed, G_N_ELEMENTS(slice_fixed), context->systemd_major);
+        set_fixed(slice, slice_fixed, G_N_ELEMENTS(slice_fixed));
         set_limits(slice, &spec->limits, CARRIER_SLICE);
         return g_steal_pointer(&slice);
 }
@@ -252,7 +247,7 @@ static void add_isolation(PropertyList *unit, const Spec *spec, const ComposeCon
 }
 
 static void compose_service(const Spec *spec, const ComposeContext *context, PropertyList *unit) {
-        set_fixed(unit, unit_fixed, G_N_ELEMENTS(unit_fixed), context->systemd_major);
+        set_fixed(unit, unit_fixed, G_N_ELEMENTS(unit_fixed));
         property_list_set_fd(unit, "StandardInputFileDescriptor", context->gate_fd);
         set_exec_start(unit, spec, context);
         if (spec->user)
@@ -269,7 +264,7 @@ static void compose_service(const Spec *spec, const ComposeContext *context, Pro
 static void compose_scope(const Spec *spec, const ComposeContext *context, PropertyList *unit) {
         GVariant *const pids[] = { g_variant_new_uint32((guint32)context->gate_pid) };
 
-        set_fixed(unit, scope_fixed, G_N_ELEMENTS(scope_fixed), context->systemd_major);
+        set_fixed(unit, scope_fixed, G_N_ELEMENTS(scope_fixed));
         property_list_set(unit, "PIDs", g_variant_new_array(G_VARIANT_TYPE_UINT32, pids, 1));
         set_limits(unit, &spec->limits, CARRIER_SCOPE);
 }

@@ -25,8 +25,6 @@ typedef struct {
         int gate_fd;  /* the unit's end of the gate's socket; becomes the gate's standard input */
 } ComposeContext;
 
-#define COMPOSE_SCOPE_POLICY_SINCE 253 /* scopes have OOMPolicy= */
-
 void compose(const Spec *spec, const ComposeContext *context, PropertyList **ret_slice,
              PropertyList **ret_unit);
 

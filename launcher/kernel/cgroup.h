@@ -45,7 +45,7 @@ void cgroup_list_processes(const char *path, GArray *pids);
  * escapes it. Needs the right to write there; where we lack it, the manager must do. */
 void cgroup_kill(Cgroup *cgroup);
 
-/* Out of memory ends all of it, where the unit's OOMPolicy= cannot say so. */
+/* Out of memory ends all of it, where no OOMPolicy= says so. */
 void cgroup_join_for_memory(Cgroup *cgroup);
 
 /* What holds: the smallest value of a limit's file over the slice and everything above it. False: no such file. */

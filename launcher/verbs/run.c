@@ -344,8 +344,8 @@ static bool launch(Run *run, GError **error) {
         run->door = door_open(run->options.manager, error);
         if (!run->door)
                 return false;
-        if (run->spec->isolation.is_untrusted || run->spec->isolation.has_strict_fs ||
-            run->spec->is_scope) /* newer ones know more */
+        if (run->spec->isolation.is_untrusted ||
+            run->spec->isolation.has_strict_fs) /* newer ones know more */
                 run->door->systemd_major = connect_manager_version(run->door->bus);
         if (run->tell_fd >= 0 && !detach_settle(run->door, run->spec->id, error))
                 return false;
