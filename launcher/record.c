@@ -116,6 +116,15 @@ static void add_verdict(cJSON *record, const Verdict *verdict) {
         }
 }
 
+/* A scope has no rlimits: its program sets them itself, before it is executed. */
+static const char *carrier_of(const RecordSource *source, Limit limit, bool is_stand_in) {
+        const LimitInfo *info = limit_info(limit);
+
+        if (is_stand_in)
+                return info->stand_in;
+        return source->spec->is_scope && limit_rlimit(limit) >= 0 ? "setrlimit" : info->property;
+}
+
 static void add_limit(cJSON *limits, const RecordSource *source, Limit limit) {
         const LimitInfo *info = limit_info(limit);
         const Effective *effective = source->readback && source->readback->is_read
@@ -126,8 +135,7 @@ static void add_limit(cJSON *limits, const RecordSource *source, Limit limit) {
         add_number(entry, "requested", source->spec->limits.value[limit]);
         if (effective && effective->is_known && effective->effective != LIMIT_INFINITY)
                 add_number(entry, "effective", effective->effective);
-        add_string(entry, "by",
-                   effective && effective->is_stand_in ? info->stand_in : info->property);
+        add_string(entry, "by", carrier_of(source, limit, effective && effective->is_stand_in));
         if (effective)
                 cJSON_AddBoolToObject(entry, "enforced", effective->is_enforced);
         if (source->verdict->touched_known[limit])

@@ -276,7 +276,8 @@ void expect_limit(const KitRun *run, const char *key, int64_t requested, int64_t
 
         check_number(problems, run, asked, requested);
         check_number(problems, run, holds, effective);
-        check_is(problems, run, carrier, by);
+        check_is(problems, run, carrier,
+                 kit_is_scope() && g_str_has_prefix(by, "Limit") ? "setrlimit" : by);
         check_bool(problems, run, enforced, true);
         tell(problems, run, key, "is requested and effective side by side");
 }
