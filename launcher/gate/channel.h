@@ -9,6 +9,7 @@
 
 #include "launcher/kernel/caller.h"
 #include "protocol.h"
+#include "units/enclosure.h"
 #include "units/spec.h"
 
 typedef struct GateChannel GateChannel;
@@ -20,6 +21,7 @@ typedef struct {
         uint32_t rlimit_mask; /* which of the caller's rlimits the program gets: those nobody asked to change */
         uint32_t schedule_parts;    /* likewise of its schedule: GATE_UNAPPLIED_… */
         const Allow *allow;         /* what is to be shown closed; NULL: nothing */
+        const Enclosure *enclosure; /* the gate makes it itself; NULL: a manager has done so */
         int stdio[3];               /* −1: closed */
         bool is_directory_another;  /* than the caller's of that path: so it was asked for */
         bool keep_groups;           /* the manager sets another user: the groups are that user's */
