@@ -13,6 +13,7 @@
 
 #define PATH_SHOWN 80
 
+#define PTMX        "/dev/ptmx"
 #define DEV_OPTIONS "mode=755,size=4m,nr_inodes=64k"
 
 /* Those that could reach devices past a /dev that has none. */
@@ -28,14 +29,13 @@ static const struct {
         { "/dev/core", "/proc/kcore" },
 };
 
-static const char *const directories[] = { "/dev/pts", "/dev/shm", "/dev/mqueue",
-                                           "/dev/hugepages" };
+static const char *const directories[] = { "/dev/shm", "/dev/mqueue", "/dev/hugepages" };
 
 const char *const *enclosure_devices(void) {
         static const char *const devices[] = { "/dev/null",    "/dev/zero",
                                                "/dev/full",    "/dev/random",
                                                "/dev/urandom", "/dev/tty",
-                                               "/dev/ptmx",    NULL };
+                                               PTMX,           NULL };
 
         return devices;
 }
@@ -97,7 +97,11 @@ static void add_devices(Enclosure *enclosure, const LayoutPlace *place, uint32_t
         enclosure_add(enclosure, (Step){ .kind = STEP_TMPFS, .flags = place->flags | flags }, NULL,
                       place->path, DEV_OPTIONS);
         for (; *devices; devices++)
-                add_bind(enclosure, *devices, bind);
+                if (!g_str_equal(*devices, PTMX))
+                        add_bind(enclosure, *devices, bind);
+        enclosure_add(enclosure,
+                      (Step){ .kind = STEP_TERMINALS, .flags = bind | STEP_IS_RECURSIVE }, PTMX,
+                      "/dev/pts", NULL);
         for (size_t i = 0; i < G_N_ELEMENTS(directories); i++)
                 add_bind(enclosure, directories[i], bind | STEP_IS_RECURSIVE);
         for (size_t i = 0; i < G_N_ELEMENTS(links); i++)
@@ -223,6 +227,7 @@ static const char *const words[_STEP_MAX] = {
         [STEP_READ_ONLY] = "making read-only",
         [STEP_SEAL] = "making read-only",
         [STEP_LINK] = "making a link at",
+        [STEP_TERMINALS] = "mounting terminals at",
         [STEP_ROOT] = "leaving the old root directory",
         [STEP_LOOPBACK] = "setting up the loopback interface",
         [STEP_NO_NEW_PRIVILEGES] = "forbidding new privileges",

@@ -18,9 +18,10 @@ typedef enum {
         STEP_BIND,      /* source, as it was before any of this, at target */
         STEP_READ_ONLY, /* what is at target by now, with all that is mounted below it */
         STEP_SEAL, /* target, which had to be written to until now: read-only, and nothing below it */
-        STEP_LINK,     /* a symbolic link at target that says source */
-        STEP_ROOT,     /* all of this is / from now on, and the old one is gone */
-        STEP_LOOPBACK, /* up */
+        STEP_LINK,      /* a symbolic link at target that says source */
+        STEP_TERMINALS, /* at target, and source to get new ones from */
+        STEP_ROOT,      /* all of this is / from now on, and the old one is gone */
+        STEP_LOOPBACK,  /* up */
         STEP_NO_NEW_PRIVILEGES,
         STEP_DROP,   /* amount: bit n: capability n, in every set */
         STEP_PERMIT, /* Landlock: target may be read and executed, and with STEP_WRITABLE written */

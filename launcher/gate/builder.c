@@ -89,11 +89,12 @@ static bool is_possible(const Step *step) {
         pid_t child = fork();
 
         if (child == 0)
-                _exit(try(step) ? 0 : 1);
+                _exit(try(step) ? 0 : errno);
         while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
                 ;
-        errno = EPERM;
-        return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+        if (child > 0)
+                errno = WIFEXITED(status) ? WEXITSTATUS(status) : EPERM;
+        return child > 0 && errno == 0;
 }
 
 static bool take_unshare(const Step *step) {
@@ -168,6 +169,8 @@ static bool take(const Building *building, const Step *step, Mounts *mounts) {
                 return mounts_seal(mounts, target, step->flags);
         case STEP_LINK:
                 return mounts_link(mounts, source, target);
+        case STEP_TERMINALS:
+                return mounts_terminals(mounts, source, target, step->flags);
         case STEP_ROOT:
                 return mounts_root(mounts);
         case STEP_LOOPBACK:

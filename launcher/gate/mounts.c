@@ -16,11 +16,13 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "inside.h"
 
-#define ON_TOP "/.."
+#define ON_TOP     "/.."
+#define PTS_DEVICE "/dev/pts/ptmx"
 
 /* As <linux/mount.h> has them; headers of another libc declare them twice. */
 #define SETATTR_READ_ONLY UINT64_C(1)
@@ -232,6 +234,30 @@ bool mounts_seal(Mounts *mounts, const char *target, uint32_t flags) {
 
 bool mounts_link(Mounts *mounts, const char *source, const char *target) {
         return inside_link(mounts->root, target, source);
+}
+
+/* By anybody: who builds has privileges that the program will not have. */
+static bool is_open(const char *path) {
+        struct stat st;
+
+        return stat(path, &st) == 0 && (st.st_mode & 0666) == 0666;
+}
+
+/* The device goes by what is mounted at "pts" beside it, so a bind mount of the machine's would find nothing. Who may not
+ * make it uses the one among the terminals; where that is closed, as it is where the machine has the other, only terminals
+ * of our own have one, and the caller's then has no name inside. */
+bool mounts_terminals(Mounts *mounts, const char *source, const char *target, uint32_t flags) {
+        const char *name = source + strspn(source, "/");
+        int fd;
+
+        if (!mounts_bind(mounts, target, target, flags))
+                return false;
+        if (mknodat(mounts->root, name, S_IFCHR | 0666, makedev(5, 2)) == 0)
+                return fchmodat(mounts->root, name, 0666, 0) == 0;
+        if (!is_open(PTS_DEVICE) && (fd = inside_open(mounts->root, target)) >= 0)
+                (void)finish(fd, mount("devpts", path_of(fd).text, "devpts", MS_NOSUID | MS_NOEXEC,
+                                       "newinstance,ptmxmode=0666,mode=620") == 0);
+        return inside_link(mounts->root, source, "pts/ptmx");
 }
 
 /* With both at one path the old root comes to lie on top of the new one, and is taken off there. */

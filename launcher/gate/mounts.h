@@ -21,4 +21,5 @@ bool mounts_bind(Mounts *mounts, const char *source, const char *target, uint32_
 bool mounts_read_only(Mounts *mounts, const char *target, uint32_t flags);
 bool mounts_seal(Mounts *mounts, const char *target, uint32_t flags);
 bool mounts_link(Mounts *mounts, const char *source, const char *target);
+bool mounts_terminals(Mounts *mounts, const char *source, const char *target, uint32_t flags);
 bool mounts_root(Mounts *mounts);
