@@ -10,6 +10,7 @@
 #include "text.h"
 
 #define PATH_SHOWN 80
+#define NO_NETWORK "Landlock closes but a part of the network"
 
 static bool refuse(GError **error, const char *prefix, const char *name, const char *path,
                    const char *why) {
@@ -63,8 +64,7 @@ static bool check_set(const IsolationSet *set, GError **error) {
                 return refuse_option(error, ISOLATION_PRIVATE_TMP, NULL,
                                      "Landlock makes no directory");
         if (set->has_no_network)
-                return refuse(error, "--", "net none", NULL,
-                              "Landlock closes but a part of the network");
+                return refuse(error, "--", "net none", NULL, NO_NETWORK);
         for (guint i = 0; set->rules && i < set->rules->len; i++)
                 if (!check_rule(set, g_ptr_array_index(set->rules, i), error))
                         return false;
@@ -113,6 +113,7 @@ static bool check_place(const IsolationSet *set, const Layout *layout, const Lay
         default:
                 is_carried = true;
         }
+        is_carried = is_carried && (set->has_strict_fs || is_writable(place));
         return is_carried ||
                refuse(error, "", place->property, place->path, "Landlock cannot do it");
 }
@@ -152,6 +153,8 @@ bool permit_plan(const IsolationSet *set, const PropertyList *unit, Enclosure *e
 
         if (!layout || !check_set(set, error))
                 return false;
+        if (layout->has_no_network)
+                return refuse(error, "", "PrivateNetwork=", NULL, NO_NETWORK);
         for (guint i = 0; i < layout->places->len; i++)
                 if (!check_place(set, layout, layout_at(layout, i), error))
                         return false;
