@@ -121,6 +121,27 @@ static const struct {
 };
 /* clang-format on */
 
+/* Tried with the privileges that anybody has in a namespace of users of his own; what can be done in there at all is tried
+ * first. */
+#define UNDOING                                                                                \
+        "n() { can unshare -Urm sh -c \"$@\"; }; cd \"$1\"; n 'mount -t tmpfs x ws'; "         \
+        "n 'umount /tmp'; n 'umount -l hid'; n 'umount ro'; n 'mount -o remount,bind,rw ro'; " \
+        "n 'mount -o remount,rw ro'; n 'mount --bind ro ws && echo x >ws/file'; "              \
+        "can nsenter -t 1 -m true; can nsenter -t $PPID -U -m true; can test -e /proc/$PPID/root/tmp"
+
+static void test_undoing(EnclosedWho who, const char *base) {
+        g_auto(EnclosedResult)
+                result = enclosed_run(&(EnclosedCase){ .who = who,
+                                                       .words = WORDS("private-tmp", "", "rw",
+                                                                      "@/ws", "ro", "@/ro", "hide",
+                                                                      "@/hid"),
+                                                       .script = UNDOING },
+                                      base);
+
+        is(result.wrong, "", "%s: what is to be undone is in force", names[who]);
+        is(result.output, "+---------", "%s: it cannot be undone", names[who]);
+}
+
 /* The ground */
 
 static void make_directory(const char *base, const char *name) {
@@ -272,6 +293,8 @@ static void test_who(EnclosedWho who, const char *base) {
         test_kinds(who, ENCLOSED_WITHOUT_MOUNT_CALLS, base);
         test_failures(who, base);
         test_closed(who, base);
+        if (who == ENCLOSED_NOBODY) /* root without capabilities cannot even make one */
+                test_undoing(who, base);
         after = traces_of(base);
         is(after, before, "%s: no mount and no directory is left", names[who]);
 }
