@@ -26,7 +26,6 @@ static const struct {
 } links[] = {
         { "/dev/fd", "/proc/self/fd" },       { "/dev/stdin", "/proc/self/fd/0" },
         { "/dev/stdout", "/proc/self/fd/1" }, { "/dev/stderr", "/proc/self/fd/2" },
-        { "/dev/core", "/proc/kcore" },
 };
 
 static const char *const directories[] = { "/dev/shm", "/dev/mqueue", "/dev/hugepages" };

@@ -20,7 +20,7 @@ typedef struct {
 } Enclosure;
 
 typedef struct {
-        bool is_privileged; /* CAP_SYS_ADMIN: no namespace of users is needed */
+        bool is_privileged; /* CAP_SYS_ADMIN: no namespace of users is needed, unless PrivateUsers= asks for it */
         uint32_t uid, gid;
 } EnclosureContext;
 

@@ -217,15 +217,19 @@ bool mounts_bind(Mounts *mounts, const char *source, const char *target, uint32_
                       is_done && (!(flags & STEP_IS_READ_ONLY) || seal(mounts, target, true)));
 }
 
+/* What is no mount yet becomes one. */
 bool mounts_read_only(Mounts *mounts, const char *target, uint32_t flags) {
-        int fd = inside_open(mounts->root, target);
+        int fd;
 
-        if (fd < 0)
+        if (seal(mounts, target, true))
+                return true;
+        if (errno != EINVAL)
                 return may_be_missing(flags);
-        if (!is_root(target) &&
-            mount(path_of(fd).text, path_of(fd).text, NULL, MS_BIND | MS_REC, NULL) < 0)
-                return finish(fd, false);
-        return finish(fd, seal(mounts, target, true));
+        fd = inside_open(mounts->root, target);
+        if (fd < 0 || !finish(fd, mount(path_of(fd).text, path_of(fd).text, NULL, MS_BIND | MS_REC,
+                                        NULL) == 0))
+                return false;
+        return seal(mounts, target, true);
 }
 
 bool mounts_seal(Mounts *mounts, const char *target, uint32_t flags) {

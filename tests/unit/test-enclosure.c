@@ -157,7 +157,7 @@ static const struct {
           "terminals ?Rm /dev/ptmx > /dev/pts\n"
           "bind ?Rm /dev/shm > /dev/shm\nbind ?Rm /dev/mqueue > /dev/mqueue\nbind ?Rm /dev/hugepages > /dev/hugepages\n"
           "link /proc/self/fd > /dev/fd\nlink /proc/self/fd/0 > /dev/stdin\nlink /proc/self/fd/1 > /dev/stdout\n"
-          "link /proc/self/fd/2 > /dev/stderr\nlink /proc/kcore > /dev/core\nseal > /dev\nroot\ndrop 8020000\n" },
+          "link /proc/self/fd/2 > /dev/stderr\nseal > /dev\nroot\ndrop 8020000\n" },
 };
 
 /* Of --fs strict, in this order. */
