@@ -24,8 +24,10 @@
 static const struct {
         const char *target, *says;
 } links[] = {
-        { "/dev/fd", "/proc/self/fd" },       { "/dev/stdin", "/proc/self/fd/0" },
-        { "/dev/stdout", "/proc/self/fd/1" }, { "/dev/stderr", "/proc/self/fd/2" },
+        { "/dev/fd", "/proc/self/fd" },
+        { "/dev/stdin", "/proc/self/fd/0" },
+        { "/dev/stdout", "/proc/self/fd/1" },
+        { "/dev/stderr", "/proc/self/fd/2" },
 };
 
 static const char *const directories[] = { "/dev/shm", "/dev/mqueue", "/dev/hugepages" };
