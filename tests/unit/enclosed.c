@@ -124,9 +124,8 @@ static void read_words(const EnclosedCase *this_case, const char *base, Isolatio
 }
 
 static Enclosure *make_plan(const EnclosedCase *this_case, const char *base,
-                            const IsolationSet *set, GError **error) {
+                            const IsolationSet *set, GError **ret_no_permits, GError **error) {
         g_autoptr(PropertyList) unit = property_list_new();
-        g_autoptr(GError) no_permits = NULL;
         bool is_privileged = this_case->who == ENCLOSED_ROOT;
         Enclosure *enclosure;
 
@@ -147,7 +146,7 @@ static Enclosure *make_plan(const EnclosedCase *this_case, const char *base,
                                                         .gid = getegid() },
                                    error);
         if (enclosure) /* what cannot be permitted is seen where it is needed */
-                (void)!permit_plan(set, unit, enclosure, &no_permits);
+                (void)!permit_plan(set, unit, enclosure, ret_no_permits);
         return enclosure;
 }
 
@@ -159,6 +158,8 @@ typedef struct {
         const IsolationSet *set;
         const GateHello *hello;
         const Caller *caller;
+        const Enclosure *enclosure;
+        const GError *no_permits;
 } Sight;
 
 static char *read_proc(pid_t pid, const char *name) {
@@ -243,26 +244,23 @@ static char *look(const Sight *sight) {
         Readback readback = { 0 };
         const char *wrong = check_privileges(sight);
 
-        if (!wrong && sight->hello->enclosure == GATE_ENCLOSURE_NAMESPACES) {
+        if (!wrong && sight->hello->enclosure == GATE_ENCLOSURE_NAMESPACES)
                 wrong = check_namespaces(sight);
-                if (!wrong && !walls_check(sight->set, &context, &readback, &error))
-                        wrong = error->message;
-        }
+        if (!wrong && !walls_check(sight->set, &context, &readback, &error))
+                wrong = error->message;
         return g_strdup(wrong ?: "");
 }
 
 /* The run */
 
-static char *failure_text(const GateFailure *failure, const Enclosure *enclosure) {
-        g_autofree char *step = failure->stage == GATE_AT_ENCLOSURE
-                                        ? enclosure_step_text(enclosure, failure->step)
-                                        : g_strdup_printf("stage %u", failure->stage);
-        g_autofree char *landlock = failure->landlock_error
-                                            ? g_strdup_printf("; Landlock: %s",
-                                                              strerror(failure->landlock_error))
-                                            : g_strdup("");
+static char *failure_text(const GateFailure *failure, const Sight *sight) {
+        g_autoptr(GError) error = NULL;
 
-        return g_strdup_printf("%s: %s%s", step, strerror(failure->error_number), landlock);
+        if (failure->stage != GATE_AT_ENCLOSURE)
+                return g_strdup_printf("stage %u: %s", failure->stage,
+                                       strerror(failure->error_number));
+        walls_explain_step(sight->set, sight->enclosure, sight->no_permits, failure, &error);
+        return g_strdup(error->message);
 }
 
 static pid_t fork_gate(GateChannel *channel, int out, int unused) {
@@ -296,8 +294,7 @@ static GateNews await_news(GateChannel *channel) {
 }
 
 /* Three lines or more: the enclosure, what is wrong, what was said. */
-static char *converse(GateChannel *channel, pid_t child, int from, Sight *sight,
-                      const Enclosure *enclosure) {
+static char *converse(GateChannel *channel, pid_t child, int from, Sight *sight) {
         g_autofree char *wrong = NULL, *output = NULL;
 
         switch (await_news(channel)) {
@@ -308,7 +305,7 @@ static char *converse(GateChannel *channel, pid_t child, int from, Sight *sight,
                 gate_channel_go(channel);
                 break;
         case GATE_NEWS_FAILURE:
-                wrong = failure_text(gate_channel_failure(channel), enclosure);
+                wrong = failure_text(gate_channel_failure(channel), sight);
                 break;
         default:
                 wrong = g_strdup("the gate ended");
@@ -318,14 +315,14 @@ static char *converse(GateChannel *channel, pid_t child, int from, Sight *sight,
         return g_strdup_printf("%u\n%s\n%s", gate_channel_hello(channel)->enclosure, wrong, output);
 }
 
-static char *run_planned(Sight *sight, const Enclosure *enclosure, const char *base) {
+static char *run_planned(Sight *sight, const char *base) {
         g_autofree char *script = g_strconcat(PRELUDE, sight->this_case->script, NULL);
         const char *command[] = { "sh", "-c", script, "sh", base, NULL };
         const char *environment[] = { "PATH=/usr/bin:/bin", "LC_ALL=C", NULL };
         GateOrder order = { .command = (char *const *)command,
                             .environment = (char *const *)environment,
                             .caller = sight->caller,
-                            .enclosure = enclosure,
+                            .enclosure = sight->enclosure,
                             .stdio = { -1, -1, STDERR_FILENO },
                             .is_directory_another = isolation_hides(sight->set, "/") };
         int ends[2];
@@ -338,14 +335,14 @@ static char *run_planned(Sight *sight, const Enclosure *enclosure, const char *b
         need(channel, "channel");
 
         pid_t child = fork_gate(channel, ends[1], ends[0]);
-        char *told = converse(channel, child, ends[0], sight, enclosure);
+        char *told = converse(channel, child, ends[0], sight);
 
         (void)close(ends[0]);
         return told;
 }
 
 static char *launch(const EnclosedCase *this_case, const char *base) {
-        g_autoptr(GError) error = NULL;
+        g_autoptr(GError) error = NULL, no_permits = NULL;
         g_auto(Caller) caller = { 0 };
         IsolationSet set = { 0 };
         Sight sight = { .this_case = this_case, .set = &set, .caller = &caller };
@@ -356,8 +353,11 @@ static char *launch(const EnclosedCase *this_case, const char *base) {
         need(caller_read_place(&caller, "/", NULL), "caller");
         read_words(this_case, base, &set);
 
-        g_autoptr(Enclosure) enclosure = make_plan(this_case, base, &set, &error);
-        char *told = enclosure ? run_planned(&sight, enclosure, base)
+        g_autoptr(Enclosure) enclosure = make_plan(this_case, base, &set, &no_permits, &error);
+        sight.enclosure = enclosure;
+        sight.no_permits = no_permits;
+
+        char *told = enclosure ? run_planned(&sight, base)
                                : g_strdup_printf("0\n%s\n", error->message);
 
         isolation_set_clear(&set);

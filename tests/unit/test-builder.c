@@ -86,12 +86,12 @@ static const struct {
         const char *property;
         const char *wrong;
 } failures[] = {
-        { WORDS("ro", "@/missing"), NULL, "mounting \"@/missing\" read-only at \"@/missing\": No such file or directory" },
-        { WORDS("scratch", "@/missing"), NULL, "mounting an empty file system at \"@/missing\": No such file or directory" },
-        { WORDS("hide", "@/scr"), "TemporaryFileSystem=@/file", "mounting an empty file system at \"@/file\": Not a directory" },
-        { WORDS("net", "none"), "TemporaryFileSystem=@/scr:nonsense=1", "mounting an empty file system at \"@/scr\": Invalid argument" },
-        { WORDS("net", "none"), "BindPaths=@/file:@/ws", "mounting \"@/file\" at \"@/ws\": Not a directory" },
-        { WORDS("net", "none"), "ReadOnlyPaths=@/missing", "making read-only \"@/missing\": No such file or directory" },
+        { WORDS("ro", "@/missing"), NULL, "--ro @/missing cannot be enforced here: mounting \"@/missing\" read-only at \"@/missing\": No such file or directory" },
+        { WORDS("scratch", "@/missing"), NULL, "--scratch @/missing cannot be enforced here: mounting an empty file system at \"@/missing\": No such file or directory" },
+        { WORDS("hide", "@/scr"), "TemporaryFileSystem=@/file", "--hide cannot be enforced here: mounting an empty file system at \"@/file\": Not a directory" },
+        { WORDS("net", "none"), "TemporaryFileSystem=@/scr:nonsense=1", "--net cannot be enforced here: mounting an empty file system at \"@/scr\": Invalid argument" },
+        { WORDS("net", "none"), "BindPaths=@/file:@/ws", "--net cannot be enforced here: mounting \"@/file\" at \"@/ws\": Not a directory" },
+        { WORDS("net", "none"), "ReadOnlyPaths=@/missing", "--net cannot be enforced here: making read-only \"@/missing\": No such file or directory" },
         { WORDS("net", "none"), "ProtectHostname=yes", "ProtectHostname= needs a service: in a scope there is only what a process can do by itself" },
 };
 
@@ -113,11 +113,11 @@ static const struct {
           "cd \"$1\"/ws; can cat ../file; w ../file; w ../ro/file; w ../ro/deep/x; can rm ../ro/deep/x; w ../ro/sub/x; can ls ../ro; can ls ../hid", "+--++-+-" },
         { "nothing but writable", WORDS("rw", "@/ws"), 0, GATE_ENCLOSURE_NONE, "", "w \"$1\"/ws/mine", "+" },
         { "a permit that is not there", WORDS("fs", "strict", "workspace", "@/ws", "ro", "@/missing"), 0, GATE_ENCLOSURE_NONE,
-          "permitting \"@/missing\": No such file or directory; Landlock: No such file or directory", "", "" },
+          "--ro @/missing cannot be enforced here: permitting \"@/missing\": No such file or directory", "", "" },
         { "what it cannot", WORDS("hide", "@/scr"), 0, GATE_ENCLOSURE_NONE,
-          "making namespaces of its own: No space left on device", "", "" },
+          "--hide cannot be enforced here: making namespaces of its own: No space left on device; --hide @/scr: Landlock hides nothing", "", "" },
         { "no Landlock", WORDS("fs", "strict", "workspace", "@/ws"), ENCLOSED_WITHOUT_LANDLOCK, GATE_ENCLOSURE_NONE,
-          "making namespaces of its own: No space left on device; Landlock: Operation not supported", "", "" },
+          "--fs cannot be enforced here: making namespaces of its own: No space left on device; nor is there Landlock: Operation not supported", "", "" },
 };
 /* clang-format on */
 
