@@ -11,6 +11,7 @@
 #include <linux/capability.h>
 #include <net/if.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -84,14 +85,19 @@ static bool try(const Step *step) {
                mounts_slave();
 }
 
+/* A caller that ignores the ends of his children would not let us see this one's. */
 static bool is_possible(const Step *step) {
+        struct sigaction ordinary = { .sa_handler = SIG_DFL }, caller;
         int status = 0;
-        pid_t child = fork();
+        pid_t child;
 
+        (void)sigaction(SIGCHLD, &ordinary, &caller);
+        child = fork();
         if (child == 0)
                 _exit(try(step) ? 0 : errno);
         while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
                 ;
+        (void)sigaction(SIGCHLD, &caller, NULL);
         if (child > 0)
                 errno = WIFEXITED(status) ? WEXITSTATUS(status) : EPERM;
         return child > 0 && errno == 0;

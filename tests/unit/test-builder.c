@@ -10,11 +10,15 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <tap.h>
 #include <unistd.h>
 
 #include "enclosed.h"
 #include "launcher/gate/landlock.h"
+#include "launcher/kernel/user-namespace.h"
+
+#define NOBODY 65534
 
 #define WORDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
@@ -121,6 +125,12 @@ static const struct {
 };
 /* clang-format on */
 
+static char *put_base(const char *text, const char *base) {
+        g_auto(GStrv) parts = g_strsplit(text, "@", -1);
+
+        return g_strjoinv(base, parts);
+}
+
 /* Tried with the privileges that anybody has in a namespace of users of his own; what can be done in there at all is tried
  * first. */
 #define UNDOING                                                                                \
@@ -140,6 +150,24 @@ static void test_undoing(EnclosedWho who, const char *base) {
 
         is(result.wrong, "", "%s: what is to be undone is in force", names[who]);
         is(result.output, "+---------", "%s: it cannot be undone", names[who]);
+}
+
+/* A link on the way to a target leads where it leads inside, never out. */
+static void test_links(EnclosedWho who, unsigned lacks, const char *base) {
+        const char *wrong = lacks ? "--net cannot be enforced here: mounting an empty file system at "
+                                    "\"@/link\": Too many levels of symbolic links"
+                                  : "";
+        g_autofree char *expected = put_base(wrong, base);
+        g_auto(EnclosedResult) result = enclosed_run(
+                &(EnclosedCase){ .who = who,
+                                 .words = WORDS("net", "none"),
+                                 .property = "TemporaryFileSystem=@/link",
+                                 .script = "w \"$1\"/scr/x; w \"$1\"/link/y; ls \"$1\"/scr",
+                                 .lacks = lacks },
+                base);
+
+        is(result.wrong, expected, "%s: a link to a target", names[who]);
+        is(result.output, lacks ? "" : "++x\ny\n", "%s: it is there", names[who]);
 }
 
 /* The ground */
@@ -166,16 +194,19 @@ static char *make_ground(void) {
         };
         char *base = g_dir_make_tmp("cordon-builder-XXXXXX", NULL);
         g_autofree char *submount = g_build_filename(base, "ro/sub", NULL);
+        g_autofree char *scratch = g_build_filename(base, "scr", NULL);
+        g_autofree char *link = g_build_filename(base, "link", NULL);
 
-        need(unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+        need(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
                      mount(NULL, "/", NULL, MS_REC | MS_SHARED, NULL) == 0,
-             "a mount namespace");
+             "a peer group");
         need(chmod(base, 0755) == 0, base);
         for (size_t i = 0; i < G_N_ELEMENTS(directories); i++)
                 make_directory(base, directories[i]);
         for (size_t i = 0; i < G_N_ELEMENTS(files); i++)
                 make_file(base, files[i]);
         need(mount("tmpfs", submount, "tmpfs", 0, "mode=1777") == 0, submount);
+        need(symlink(scratch, link) == 0, link);
         return base;
 }
 
@@ -198,12 +229,6 @@ static char *traces_of(const char *base) {
                           NULL, NULL),
              "find");
         return g_strconcat(mounts, tree, NULL);
-}
-
-static char *put_base(const char *text, const char *base) {
-        g_auto(GStrv) parts = g_strsplit(text, "@", -1);
-
-        return g_strjoinv(base, parts);
 }
 
 /* The tests */
@@ -292,6 +317,8 @@ static void test_who(EnclosedWho who, const char *base) {
         test_kinds(who, 0, base);
         test_kinds(who, ENCLOSED_WITHOUT_MOUNT_CALLS, base);
         test_failures(who, base);
+        test_links(who, 0, base);
+        test_links(who, ENCLOSED_WITHOUT_MOUNT_CALLS, base);
         test_closed(who, base);
         if (who == ENCLOSED_NOBODY) /* root without capabilities cannot even make one */
                 test_undoing(who, base);
@@ -299,16 +326,29 @@ static void test_who(EnclosedWho who, const char *base) {
         is(after, before, "%s: no mount and no directory is left", names[who]);
 }
 
+static bool can_be_had(void) {
+        int status = 1;
+        pid_t child = fork();
+
+        if (child == 0)
+                _exit(setresuid(NOBODY, NOBODY, NOBODY) == 0 && user_namespace_can_be_had() ? 0
+                                                                                            : 1);
+        return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
 int main(void) {
-        if (geteuid() != 0)
-                plan(SKIP_ALL, "n/a: only root can be root and nobody");
+        if (geteuid() != 0 || unshare(CLONE_NEWNS) < 0)
+                plan(SKIP_ALL, "n/a: only root can be root and nobody, and mount");
         plan(NO_PLAN);
         test_rights();
 
         g_autofree char *base = make_ground();
 
-        for (int who = 0; who < _ENCLOSED_MAX; who++)
+        test_who(ENCLOSED_ROOT, base);
+        skip(!can_be_had(), 1, "user namespaces are forbidden here");
+        for (int who = ENCLOSED_ROOT + 1; who < _ENCLOSED_MAX; who++)
                 test_who((EnclosedWho)who, base);
+        end_skip;
         remove_ground(base);
         done_testing();
 }
