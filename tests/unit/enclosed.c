@@ -10,6 +10,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <poll.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -269,6 +270,7 @@ static pid_t fork_gate(GateChannel *channel, int out, int unused) {
         need(child >= 0, "fork");
         if (child == 0) {
                 (void)close(unused);
+                (void)signal(SIGCHLD, SIG_IGN); /* as a caller may */
                 _exit(gate_child_run(gate_channel_child_end(channel)));
         }
         gate_channel_drop_child_end(channel);
