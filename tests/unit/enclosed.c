@@ -44,21 +44,23 @@ static void need(bool is_well, const char *what) {
 
 /* Who and where */
 
-static void lose_mounting(void) {
+static void lose(int capability) {
         struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
         struct __user_cap_data_struct data[2];
 
-        need(prctl(PR_CAPBSET_DROP, CAP_SYS_ADMIN) == 0, "capability");
+        need(prctl(PR_CAPBSET_DROP, capability) == 0, "capability");
         need(syscall(SYS_capget, &header, data) == 0, "capget");
-        data[0].effective &= ~(1U << CAP_SYS_ADMIN);
-        data[0].permitted &= ~(1U << CAP_SYS_ADMIN);
+        data[CAP_TO_INDEX(capability)].effective &= ~CAP_TO_MASK(capability);
+        data[CAP_TO_INDEX(capability)].permitted &= ~CAP_TO_MASK(capability);
         need(syscall(SYS_capset, &header, data) == 0, "capset");
 }
 
-static void become(EnclosedWho who) {
-        if (who == ENCLOSED_BARE_ROOT)
-                lose_mounting();
-        if (who != ENCLOSED_NOBODY)
+static void become(const EnclosedCase *this_case) {
+        if (this_case->lacks & ENCLOSED_WITHOUT_ROOT_MAP)
+                lose(CAP_SETFCAP);
+        if (this_case->who == ENCLOSED_BARE_ROOT)
+                lose(CAP_SYS_ADMIN);
+        if (this_case->who != ENCLOSED_NOBODY)
                 return;
         need(setgroups(0, NULL) == 0 && setgid(NOBODY) == 0 && setuid(NOBODY) == 0, "setuid");
         need(prctl(PR_SET_DUMPABLE, 1) == 0, "dumpable"); /* as a program is that began as nobody */
@@ -343,14 +345,22 @@ static char *run_planned(Sight *sight, const char *base) {
         return told;
 }
 
+/* As the launcher has one that watches a disk. */
+static gpointer stay(gpointer unused) {
+        while (unused == NULL)
+                (void)pause();
+        return NULL;
+}
+
 static char *launch(const EnclosedCase *this_case, const char *base) {
         g_autoptr(GError) error = NULL, no_permits = NULL;
         g_auto(Caller) caller = { 0 };
         IsolationSet set = { 0 };
         Sight sight = { .this_case = this_case, .set = &set, .caller = &caller };
 
-        become(this_case->who);
+        become(this_case);
         forbid_all(this_case->lacks);
+        g_thread_unref(g_thread_new("stays", stay, NULL));
         caller_read(&caller);
         need(caller_read_place(&caller, "/", NULL), "caller");
         read_words(this_case, base, &set);

@@ -152,6 +152,27 @@ static void test_undoing(EnclosedWho who, const char *base) {
         is(result.output, "+---------", "%s: it cannot be undone", names[who]);
 }
 
+/* Where a namespace can be made in which nothing can be done. */
+static void test_trial(const char *base) {
+        g_autofree char *wrong = put_base("--hide cannot be enforced here: making namespaces of "
+                                          "its own: Operation not permitted; --hide @/scr: "
+                                          "Landlock hides nothing",
+                                          base);
+        EnclosedCase this_case = { .who = ENCLOSED_BARE_ROOT,
+                                   .words = WORDS("fs", "strict", "workspace", "@/ws"),
+                                   .script = "w \"$1\"/ws/mine; w \"$1\"/file",
+                                   .lacks = ENCLOSED_WITHOUT_ROOT_MAP };
+        g_auto(EnclosedResult) permitted = enclosed_run(&this_case, base), refused = { 0 };
+
+        is(permitted.wrong, "", "a root that cannot be mapped: is in force");
+        is(permitted.output, "+-", "a root that cannot be mapped: as it is inside");
+        cmp_ok(permitted.enclosure, "==", GATE_ENCLOSURE_LANDLOCK,
+               "a root that cannot be mapped: by Landlock");
+        this_case.words = WORDS("hide", "@/scr");
+        refused = enclosed_run(&this_case, base);
+        is(refused.wrong, wrong, "a root that cannot be mapped: what Landlock cannot");
+}
+
 /* A link on the way to a target leads where it leads inside, never out. */
 static void test_links(EnclosedWho who, unsigned lacks, const char *base) {
         const char *wrong = lacks ? "--net cannot be enforced here: mounting an empty file system at "
@@ -348,6 +369,7 @@ int main(void) {
         skip(!can_be_had(), 1, "user namespaces are forbidden here");
         for (int who = ENCLOSED_ROOT + 1; who < _ENCLOSED_MAX; who++)
                 test_who((EnclosedWho)who, base);
+        test_trial(base);
         end_skip;
         remove_ground(base);
         done_testing();
