@@ -425,7 +425,7 @@ void walls_explain_step(const IsolationSet *set, const Enclosure *enclosure,
                                      : NULL;
         g_autofree char *asker = asker_of(set, target);
 
-        if (step && step->kind == STEP_UNSHARE)
+        if (step && (step->kind == STEP_UNSHARE || step->kind == STEP_SLAVE))
                 more = no_namespaces_text(no_permits, failure);
         g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_UNENFORCEABLE,
                     "%s cannot be enforced here: %s: %s%s", asker, what,

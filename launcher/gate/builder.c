@@ -209,20 +209,37 @@ static bool take_all(const Building *building, uint32_t *ret_enclosure, GateFail
         return is_taken;
 }
 
+/* Namespaces, or in them any mount at all: AppArmor and seccomp do the one or the other in containers. */
 static bool is_forbidden(const Building *building, const GateFailure *failure) {
         static const int errors[] = { EPERM, EACCES, ENOSPC, EUSERS, ENOSYS, EINVAL };
+        uint32_t kind = building->steps[failure->step].kind;
 
         for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
                 if (failure->error_number == errors[i])
-                        return building->steps[failure->step].kind == STEP_UNSHARE;
+                        return kind == STEP_UNSHARE || kind == STEP_SLAVE;
         return false;
+}
+
+/* All of them only in a namespace of users, even if it was of no other use: elsewhere it takes what it drops. */
+static bool drop_all(const Building *building, bool is_unshared) {
+        for (uint32_t i = 0; i < building->step_count; i++) {
+                const Step *step = &building->steps[i];
+
+                if (step->kind == STEP_UNSHARE && (step->flags & STEP_OWN_USERS) && !is_unshared)
+                        return true;
+                if (step->kind == STEP_DROP && !take_drop(step))
+                        return false;
+        }
+        return true;
 }
 
 /* A permit that fails is told by its own number, Landlock itself beside what failed before. */
 static bool take_permits(const Building *building, uint32_t *ret_enclosure, GateFailure *failure) {
+        bool is_unshared = *ret_enclosure == GATE_ENCLOSURE_NAMESPACES;
         uint32_t failed = 0;
 
-        if (!take_no_new_privileges())
+        *ret_enclosure = GATE_ENCLOSURE_NONE;
+        if (!take_no_new_privileges() || !drop_all(building, is_unshared))
                 return false;
         if (building->permit_count == 0)
                 return true;

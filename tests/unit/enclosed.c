@@ -89,6 +89,7 @@ static void forbid_all(unsigned lacks) {
                 { ENCLOSED_WITHOUT_MOUNT_CALLS, SYS_openat2, ENOSYS },
                 { ENCLOSED_WITHOUT_MOUNT_CALLS, SYS_mount_setattr, ENOSYS },
                 { ENCLOSED_WITHOUT_NAMESPACES, SYS_unshare, ENOSPC },
+                { ENCLOSED_WITHOUT_MOUNTS, SYS_mount, EACCES },
                 { ENCLOSED_WITHOUT_LANDLOCK, SYS_landlock_create_ruleset, EOPNOTSUPP },
         };
 
@@ -129,7 +130,7 @@ static void read_words(const EnclosedCase *this_case, const char *base, Isolatio
 static Enclosure *make_plan(const EnclosedCase *this_case, const char *base,
                             const IsolationSet *set, GError **ret_no_permits, GError **error) {
         g_autoptr(PropertyList) unit = property_list_new();
-        bool is_privileged = this_case->who == ENCLOSED_ROOT;
+        bool is_privileged = caller_is_privileged();
         Enclosure *enclosure;
 
         isolation_compose(set,
@@ -180,12 +181,16 @@ static guint64 status_of(pid_t pid, const char *name, guint base) {
         return line ? g_ascii_strtoull(line + strlen(key), NULL, base) : UINT64_MAX;
 }
 
+static bool knows_one_user(const Sight *sight) {
+        g_autofree char *groups = g_strstrip(read_proc(sight->pid, "setgroups"));
+
+        return g_str_equal(groups, "deny");
+}
+
 static const char *check_capabilities(const Sight *sight) {
         static const char *const sets[] = { "CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb" };
-        bool has_own_users = sight->hello->enclosure == GATE_ENCLOSURE_NAMESPACES &&
-                             sight->this_case->who != ENCLOSED_ROOT;
-        guint64 dropped = sight->set->has_strict_fs &&
-                                          sight->hello->enclosure == GATE_ENCLOSURE_NAMESPACES
+        bool has_own_users = knows_one_user(sight);
+        guint64 dropped = sight->set->has_strict_fs && sight->this_case->who == ENCLOSED_ROOT
                                   ? DEVICE_BITS
                                   : 0;
 
@@ -199,9 +204,7 @@ static const char *check_capabilities(const Sight *sight) {
 }
 
 static const char *check_privileges(const Sight *sight) {
-        bool has_own_users = sight->this_case->who != ENCLOSED_ROOT &&
-                             sight->hello->enclosure == GATE_ENCLOSURE_NAMESPACES;
-        bool is_closed = has_own_users || sight->this_case->lacks != 0;
+        bool is_closed = knows_one_user(sight) || sight->this_case->lacks != 0;
 
         if (status_of(sight->pid, "NoNewPrivs", 10) != is_closed)
                 return "NoNewPrivs";
@@ -210,15 +213,13 @@ static const char *check_privileges(const Sight *sight) {
 
 static const char *check_users(const Sight *sight) {
         g_autofree char *map = g_strstrip(read_proc(sight->pid, "uid_map"));
-        g_autofree char *groups = g_strstrip(read_proc(sight->pid, "setgroups"));
-        g_auto(GStrv) words = g_strsplit_set(map, " ", -1);
-        g_autofree char *uid = g_strdup_printf("%u", geteuid());
+        g_autofree char *uid = g_strdup_printf("%u ", geteuid());
 
         if (sight->this_case->who == ENCLOSED_ROOT)
-                return g_str_equal(groups, "allow") ? NULL : "it has a namespace of users";
-        if (!g_str_equal(groups, "deny") || strchr(map, '\n'))
+                return knows_one_user(sight) ? "it has a namespace of users" : NULL;
+        if (!knows_one_user(sight) || strchr(map, '\n'))
                 return "it knows more users";
-        return g_str_equal(words[0], uid) && g_str_has_suffix(map, " 1") ? NULL
+        return g_str_has_prefix(map, uid) && g_str_has_suffix(map, " 1") ? NULL
                                                                          : "its user is another";
 }
 

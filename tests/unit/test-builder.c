@@ -308,6 +308,28 @@ static void test_closed(EnclosedWho who, const char *base) {
         }
 }
 
+/* As a container forbids it that lets anybody make namespaces. */
+static void test_mountless(EnclosedWho who, const char *base) {
+        EnclosedCase this_case = { .who = who,
+                                   .words = closed[0].words,
+                                   .script = closed[0].script,
+                                   .lacks = ENCLOSED_WITHOUT_MOUNTS };
+        const char *step = who == ENCLOSED_BARE_ROOT ? "making namespaces of its own"
+                                                     : "keeping its mounts from the machine";
+        g_autofree char *wrong = g_strdup_printf("--hide cannot be enforced here: %s: Permission "
+                                                 "denied; --hide %s/scr: Landlock hides nothing",
+                                                 step, base);
+        g_auto(EnclosedResult) permitted = enclosed_run(&this_case, base), refused = { 0 };
+
+        is(permitted.wrong, "", "%s, no mounts: is in force", names[who]);
+        is(permitted.output, closed[0].output, "%s, no mounts: as it is inside", names[who]);
+        cmp_ok(permitted.enclosure, "==", GATE_ENCLOSURE_LANDLOCK, "%s, no mounts: by Landlock",
+               names[who]);
+        this_case.words = WORDS("hide", "@/scr");
+        refused = enclosed_run(&this_case, base);
+        is(refused.wrong, wrong, "%s, no mounts: what Landlock cannot", names[who]);
+}
+
 static void test_rights(void) {
         static const struct {
                 int version;
@@ -341,6 +363,7 @@ static void test_who(EnclosedWho who, const char *base) {
         test_links(who, 0, base);
         test_links(who, ENCLOSED_WITHOUT_MOUNT_CALLS, base);
         test_closed(who, base);
+        test_mountless(who, base);
         if (who == ENCLOSED_NOBODY) /* root without capabilities cannot even make one */
                 test_undoing(who, base);
         after = traces_of(base);
