@@ -62,7 +62,9 @@ static void become(const EnclosedCase *this_case) {
                 lose(CAP_SYS_ADMIN);
         if (this_case->who != ENCLOSED_NOBODY)
                 return;
-        need(setgroups(0, NULL) == 0 && setgid(NOBODY) == 0 && setuid(NOBODY) == 0, "setuid");
+        need(setgroups(1, &(gid_t){ ENCLOSED_GROUP }) == 0 && setgid(NOBODY) == 0 &&
+                     setuid(NOBODY) == 0,
+             "setuid");
         need(prctl(PR_SET_DUMPABLE, 1) == 0, "dumpable"); /* as a program is that began as nobody */
 }
 
@@ -246,7 +248,8 @@ static char *look(const Sight *sight) {
                                  .caller = sight->caller,
                                  .hello = sight->hello };
         Readback readback = { 0 };
-        const char *wrong = check_privileges(sight);
+        const char *wrong = sight->hello->unapplied ? "something of the caller's is not as it was"
+                                                    : check_privileges(sight);
 
         if (!wrong && sight->hello->enclosure == GATE_ENCLOSURE_NAMESPACES)
                 wrong = check_namespaces(sight);

@@ -15,6 +15,9 @@ typedef enum {
         _ENCLOSED_MAX,
 } EnclosedWho;
 
+/* That nobody is in besides his own. */
+#define ENCLOSED_GROUP 100
+
 /* System calls that this kernel is to lack or forbid. */
 #define ENCLOSED_WITHOUT_MOUNT_CALLS (1U << 0) /* openat2, mount_setattr */
 #define ENCLOSED_WITHOUT_NAMESPACES  (1U << 1)

@@ -51,9 +51,9 @@ static const struct {
           "grep -c : /proc/net/dev; can grep -q 127.0.0.1 /proc/net/fib_trie; w \"$1\"/ws/mine",
           "1\n++" },
         { "strict", WORDS("fs", "strict", "workspace", "@/ws"), NULL,
-          "cd \"$1\"; ls; w ws/mine; w ws/new; can rm ws/new; w x; can cat /etc/passwd;"
+          "cd \"$1\"; ls; can cat ws/group; w ws/mine; w ws/new; can rm ws/new; w x; can cat /etc/passwd;"
           "w /x; w /usr/x; w /etc/x; w /home; can mkdir /foo; w /tmp/x; w /var/tmp/x; w /sys/x; ls -A /run",
-          "ws\n+++++-----++-" },
+          "ws\n++++++-----++-" },
         { "its devices", WORDS("fs", "strict", "workspace", "@/ws"), NULL,
           "w /dev/null; w /dev/x; w /dev/shm/x; can head -c 1 /dev/urandom; can test -c /dev/tty;"
           "can sh -c 'exec 3<>/dev/ptmx'; can test -e /dev/fd/1; can test -e /dev/kmsg; can test -e /dev/mem;"
@@ -210,8 +210,8 @@ static char *make_ground(void) {
                                                    "hid",     "hid/a",   "hid/a/b",     "scr",
                                                    LONG_NAME, LONG_PATH, "two words: x" };
         static const char *const files[] = {
-                "ws/mine", "ws/secret", "ro/file",           "hid/other",       "hid/a/b/file",
-                "hid/c",   "file",      "two words: x/file", LONG_PATH "/file",
+                "ws/mine",      "ws/secret", "ws/group", "ro/file",           "hid/other",
+                "hid/a/b/file", "hid/c",     "file",     "two words: x/file", LONG_PATH "/file",
         };
         char *base = g_dir_make_tmp("cordon-builder-XXXXXX", NULL);
         g_autofree char *submount = g_build_filename(base, "ro/sub", NULL);
@@ -347,9 +347,12 @@ static void give(const char *base, EnclosedWho who) {
         const char *argv[] = { "chown", "-R", who == ENCLOSED_NOBODY ? "65534:65534" : "0:0", base,
                                NULL };
 
+        g_autofree char *group_file = g_build_filename(base, "ws/group", NULL);
+
         need(g_spawn_sync(NULL, (char **)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL,
                           NULL, NULL),
              "chown");
+        need(chown(group_file, 0, ENCLOSED_GROUP) == 0 && chmod(group_file, 0640) == 0, group_file);
 }
 
 static void test_who(EnclosedWho who, const char *base) {
