@@ -22,8 +22,8 @@ typedef enum {
 #define ENCLOSED_WITHOUT_MOUNT_CALLS (1U << 0) /* openat2, mount_setattr */
 #define ENCLOSED_WITHOUT_NAMESPACES  (1U << 1)
 #define ENCLOSED_WITHOUT_LANDLOCK    (1U << 2)
-#define ENCLOSED_WITHOUT_MOUNTS      (1U << 4)
-#define ENCLOSED_WITHOUT_ROOT_MAP    (1U << 3) /* of a bare root: no namespace may know its user */
+#define ENCLOSED_WITHOUT_MOUNTS      (1U << 3)
+#define ENCLOSED_WITHOUT_ROOT_MAP    (1U << 4) /* of a bare root: no namespace may know its user */
 
 typedef struct {
         EnclosedWho who;
