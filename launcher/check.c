@@ -215,11 +215,17 @@ void check_explain_failure(const CheckSource *source, GError **error) {
                                    "no process 1 of its own could be made (it is one of --tasks)" },
                 [GATE_AT_USER] = { LAUNCHER_ERROR_ACCOUNT,
                                    "the program cannot be that user or group" },
+                [GATE_AT_ENCLOSURE] = { LAUNCHER_ERROR_GATE, "its isolation could not be made" },
                 [GATE_AT_EXEC] = { LAUNCHER_ERROR_GATE, "the program could not be executed" },
         };
         size_t stage = MIN(failure->stage, G_N_ELEMENTS(stages) - 1);
         const char *hint = "";
 
+        if (failure->stage == GATE_AT_ENCLOSURE && source->enclosure) {
+                walls_explain_step(&source->spec->isolation, source->enclosure, source->no_permits,
+                                   failure, error);
+                return;
+        }
         if (!check_world(source, error))
                 return;
         if (failure->stage == GATE_AT_DIRECTORY &&

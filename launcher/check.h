@@ -13,6 +13,7 @@
 #include "launcher/manager/door.h"
 #include "launcher/readback.h"
 #include "units/compose.h"
+#include "units/enclosure.h"
 #include "units/spec.h"
 
 typedef struct {
@@ -22,9 +23,11 @@ typedef struct {
         const Spec *spec;
         const char *slice;
         const char *gate_path;
-        const char *empty_root; /* NULL: none is needed */
-        const DiskWatch *disk;  /* NULL: nobody watches it */
-        bool is_best_effort;    /* a limit that is not in force does not fail the check */
+        const char *empty_root;     /* NULL: none is needed */
+        const DiskWatch *disk;      /* NULL: nobody watches it */
+        const Enclosure *enclosure; /* that the gate makes; NULL: the manager does it all */
+        const GError *no_permits; /* why nothing could stand in for namespaces; NULL: something can */
+        bool is_best_effort;      /* a limit that is not in force does not fail the check */
 } CheckSource;
 
 /* A user that the manager makes up has a read-only / in a place where an empty one would be. */

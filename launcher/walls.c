@@ -293,11 +293,19 @@ static unsigned residuals_of(const View *view) {
         return residuals;
 }
 
+/* Nobody outside can see it: the gate has tried it. What is writable must still be so. */
+static bool is_landlocked(const View *view, Isolation isolation) {
+        return view->context->hello->enclosure == GATE_ENCLOSURE_LANDLOCK &&
+               (isolation == ISOLATION_FS || isolation == ISOLATION_RO);
+}
+
 /* The words behind the option, and what is wrong. */
 static const char *check_one(View *view, Isolation isolation, char **ret_what) {
         const IsolationSet *set = view->set;
         const char *wrong = NULL;
 
+        if (is_landlocked(view, isolation))
+                return NULL;
         switch (isolation) {
         case ISOLATION_UNTRUSTED:
                 return check_untrusted(view);
@@ -354,12 +362,18 @@ bool walls_check(const IsolationSet *set, const WallsContext *context, Readback 
         return all;
 }
 
-void walls_explain(const IsolationSet *set, bool is_unprivileged, int status, GError **error) {
-        g_autofree char *remedy = is_unprivileged ? user_namespace_remedy() : NULL;
+static Isolation first_asked(const IsolationSet *set) {
         Isolation first = 0;
 
-        while (!isolation_is_asked(set, first))
+        while (first < _ISOLATION_MAX && !isolation_is_asked(set, first))
                 first++;
+        return first;
+}
+
+void walls_explain(const IsolationSet *set, bool is_unprivileged, int status, GError **error) {
+        g_autofree char *remedy = is_unprivileged ? user_namespace_remedy() : NULL;
+        Isolation first = first_asked(set);
+
         if (!remedy)
                 remedy = g_strdup(is_unprivileged
                                           ? "use --system, or give --best-effort"
@@ -368,4 +382,52 @@ void walls_explain(const IsolationSet *set, bool is_unprivileged, int status, GE
                     "--%s cannot be enforced here: the manager could not set up the program's "
                     "namespaces (status %d); %s",
                     isolation_info(first)->key, status, remedy);
+}
+
+/* The option that names what the step is about, else the first; -p may have asked for it alone. */
+static char *asker_of(const IsolationSet *set, const char *target) {
+        Isolation first = first_asked(set);
+        g_autofree char *shown = target ? text_printable(target, PATH_SHOWN) : NULL;
+
+        for (guint i = 0; target && set->rules && i < set->rules->len; i++) {
+                const PathRule *rule = g_ptr_array_index(set->rules, i);
+
+                if (g_str_equal(rule->path, target))
+                        return g_strdup_printf("--%s %s", isolation_info(rule->kind)->key, shown);
+        }
+        return first == _ISOLATION_MAX ? g_strdup("-p")
+                                       : g_strconcat("--", isolation_info(first)->key, NULL);
+}
+
+/* Without namespaces: what kept Landlock from standing in, and what would give them back. */
+static char *no_namespaces_text(const GError *no_permits, const GateFailure *failure) {
+        g_autofree char *remedy = user_namespace_remedy();
+        GString *text = g_string_new(NULL);
+
+        if (failure->landlock_error)
+                g_string_append_printf(text, "; nor is there Landlock: %s",
+                                       g_strerror(failure->landlock_error));
+        else if (no_permits)
+                g_string_append_printf(text, "; %s", no_permits->message);
+        if (remedy)
+                g_string_append_printf(text, "; %s", remedy);
+        return g_string_free(text, FALSE);
+}
+
+void walls_explain_step(const IsolationSet *set, const Enclosure *enclosure,
+                        const GError *no_permits, const GateFailure *failure, GError **error) {
+        g_autofree char *what = enclosure_step_text(enclosure, failure->step), *more = NULL;
+        const Step *step = failure->step < enclosure->steps->len
+                                   ? &g_array_index(enclosure->steps, Step, failure->step)
+                                   : NULL;
+        const char *target = step && step->target != STEP_NO_TEXT
+                                     ? (const char *)enclosure->texts->data + step->target
+                                     : NULL;
+        g_autofree char *asker = asker_of(set, target);
+
+        if (step && (step->kind == STEP_UNSHARE || step->kind == STEP_SLAVE))
+                more = no_namespaces_text(no_permits, failure);
+        g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_UNENFORCEABLE,
+                    "%s cannot be enforced here: %s: %s%s", asker, what,
+                    g_strerror(failure->error_number), more ?: "");
 }

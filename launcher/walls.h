@@ -10,6 +10,7 @@
 
 #include "launcher/kernel/caller.h"
 #include "launcher/readback.h"
+#include "units/enclosure.h"
 #include "units/isolation.h"
 
 typedef struct {
@@ -27,3 +28,8 @@ bool walls_check(const IsolationSet *set, const WallsContext *context, Readback 
 
 /* The unit could not be set up at all: the first that was asked, why, and what would help. */
 void walls_explain(const IsolationSet *set, bool is_unprivileged, int status, GError **error);
+
+/* The gate was to make it itself, and one of the steps failed. no_permits says why nothing could stand in for namespaces;
+ * NULL: something could. */
+void walls_explain_step(const IsolationSet *set, const Enclosure *enclosure,
+                        const GError *no_permits, const GateFailure *failure, GError **error);

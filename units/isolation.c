@@ -465,7 +465,7 @@ void isolation_compose(const IsolationSet *set, const IsolationContext *context,
         if ((set->is_untrusted || set->has_strict_fs) &&
             context->systemd_major >= BIND_LOG_SOCKETS_SINCE)
                 property_list_set_bool(unit, "BindLogSockets", false);
-        if (isolation_hides(set, context->gate_path))
+        if (context->gate_path && isolation_hides(set, context->gate_path))
                 add_bind(unit, "BindReadOnlyPaths", context->gate_path, context->gate_path, false);
 }
 

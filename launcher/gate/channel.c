@@ -54,6 +54,15 @@ static void encode_cpus(const CpuList *cpus, GateRequest *request) {
         }
 }
 
+static void encode_enclosure(const Enclosure *enclosure, GateRequest *request) {
+        if (!enclosure)
+                return;
+        request->step_count = enclosure_step_count(enclosure);
+        request->permit_count = enclosure->permit_count;
+        request->has_permits = enclosure->has_permits;
+        request->texts_size = enclosure->texts->len;
+}
+
 static GByteArray *request_encode(const GateOrder *order) {
         GByteArray *bytes = g_byte_array_new();
         const Caller *caller = order->caller;
@@ -88,6 +97,7 @@ static GByteArray *request_encode(const GateOrder *order) {
         encode_probes(order->allow, &request);
         if (order->cpus)
                 encode_cpus(order->cpus, &request);
+        encode_enclosure(order->enclosure, &request);
         for (int i = 0; i < GATE_RLIMITS; i++) {
                 request.rlimits[i].soft = caller->rlimits[i].rlim_cur;
                 request.rlimits[i].hard = caller->rlimits[i].rlim_max;
@@ -98,6 +108,9 @@ static GByteArray *request_encode(const GateOrder *order) {
                 if (order->stdio[i] >= 0)
                         request.stdio_mask |= 1U << i;
         g_byte_array_append(bytes, (const guint8 *)&request, sizeof request);
+        if (order->enclosure)
+                g_byte_array_append(bytes, (const guint8 *)order->enclosure->steps->data,
+                                    (guint)(order->enclosure->steps->len * sizeof(Step)));
         if (request.group_count != GATE_GROUPS_KEPT)
                 g_byte_array_append(bytes, (const guint8 *)groups,
                                     (guint)(request.group_count * sizeof(gid_t)));
@@ -108,6 +121,9 @@ static GByteArray *request_encode(const GateOrder *order) {
         for (char *const *p = order->environment; *p; p++)
                 append_string(bytes, *p);
         ((GateRequest *)bytes->data)->strings_size = bytes->len - strings_at;
+        if (order->enclosure)
+                g_byte_array_append(bytes, order->enclosure->texts->data,
+                                    order->enclosure->texts->len);
         return bytes;
 }
 

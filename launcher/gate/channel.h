@@ -10,6 +10,7 @@
 #include "launcher/kernel/account.h"
 #include "launcher/kernel/caller.h"
 #include "protocol.h"
+#include "units/enclosure.h"
 #include "units/spec.h"
 
 typedef struct GateChannel GateChannel;
@@ -24,6 +25,7 @@ typedef struct {
         const CpuList *cpus;            /* likewise; NULL: none */
         uint32_t schedule_parts;        /* likewise of its schedule: GATE_UNAPPLIED_… */
         const Allow *allow;             /* what is to be shown closed; NULL: nothing */
+        const Enclosure *enclosure;     /* the gate makes it itself; NULL: a manager has done so */
         int stdio[3];                   /* −1: closed */
         bool is_directory_another;      /* than the caller's of that path: so it was asked for */
         const Account *account;         /* that only the gate can become; NULL: none */

@@ -22,6 +22,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "builder.h"
 #include "init.h"
 #include "namespace.h"
 #include "probe.h"
@@ -44,20 +45,24 @@ static const char *const unit_variables[] = {
 
 typedef struct {
         const GateRequest *request; /* mapped, private: argv and environment point into it */
+        const char *texts;          /* of the steps */
         const char *directory;
         char **argv;
         char **environment;
         int stdio[STDIO_COUNT]; /* −1: the caller has it closed */
 } Program;
 
-static int fail(int channel, GateStage stage, int error_number) {
-        GateFailure failure = { .type = GATE_FAILURE,
-                                .stage = stage,
-                                .error_number = error_number };
-
-        namespace_read(&failure.world);
-        (void)send(channel, &failure, sizeof failure, MSG_NOSIGNAL);
+static int tell(int channel, GateFailure *failure) {
+        failure->type = GATE_FAILURE;
+        namespace_read(&failure->world);
+        (void)send(channel, failure, sizeof *failure, MSG_NOSIGNAL);
         return GATE_EXIT_FAILED;
+}
+
+static int fail(int channel, GateStage stage, int error_number) {
+        GateFailure failure = { .stage = stage, .error_number = error_number };
+
+        return tell(channel, &failure);
 }
 
 /* Receives the request's descriptors into fds; returns how many, or −1. */
@@ -89,6 +94,14 @@ static int receive_fds(int channel, int fds[FD_COUNT]) {
         return (int)(size / sizeof(int));
 }
 
+static size_t steps_size(const GateRequest *request) {
+        return ((size_t)request->step_count + request->permit_count) * sizeof(Step);
+}
+
+static const gid_t *groups_of(const GateRequest *request) {
+        return (const gid_t *)((const char *)(request + 1) + steps_size(request));
+}
+
 static size_t groups_size(const GateRequest *request) {
         return request->group_count == GATE_GROUPS_KEPT ? 0 : request->group_count * sizeof(gid_t);
 }
@@ -110,8 +123,8 @@ static const GateRequest *map_request(int memfd) {
                 return NULL;
         errno = EPROTO;
         if (request->version != GATE_VERSION || request->argc == 0 ||
-            (size_t)st.st_size !=
-                    sizeof(GateRequest) + groups_size(request) + request->strings_size)
+            (size_t)st.st_size != sizeof(GateRequest) + steps_size(request) + groups_size(request) +
+                                          request->strings_size + request->texts_size)
                 return NULL;
         return request;
 }
@@ -124,13 +137,14 @@ static char *next_string(char **cursor) {
 }
 
 static bool lay_out(Program *program, const GateRequest *request) {
-        char *cursor = (char *)(request + 1) + groups_size(request);
+        char *cursor = (char *)groups_of(request) + groups_size(request);
         char **pointers = calloc((size_t)request->argc + request->envc + 2 + UNIT_VARIABLES,
                                  sizeof(char *));
 
         if (!pointers)
                 return false;
         program->request = request;
+        program->texts = cursor + request->strings_size;
         program->directory = next_string(&cursor);
         program->argv = pointers;
         program->environment = pointers + request->argc + 1;
@@ -228,7 +242,7 @@ static bool groups_are(const gid_t *wanted, uint32_t count) {
 
 /* Only where they differ: without privileges the kernel lets nobody set what is already so. */
 static bool apply_groups(const GateRequest *request) {
-        const gid_t *wanted = (const gid_t *)(request + 1);
+        const gid_t *wanted = groups_of(request);
 
         if (request->group_count == GATE_GROUPS_KEPT || request->uid != GATE_USER_KEPT)
                 return true;
@@ -238,11 +252,24 @@ static bool apply_groups(const GateRequest *request) {
         return getgid() == request->gid || setgid(request->gid) == 0;
 }
 
+/* Groups before it: in a user namespace nobody can set them, nor see which they are. Rlimits after it: it opens files. */
+static bool make_enclosure(const Program *program, GateHello *hello, GateFailure *failure) {
+        const GateRequest *request = program->request;
+        Building building = { .steps = (const Step *)(request + 1),
+                              .step_count = request->step_count,
+                              .permit_count = request->permit_count,
+                              .has_permits = request->has_permits,
+                              .texts = program->texts };
+
+        if (!apply_groups(request))
+                hello->unapplied |= GATE_UNAPPLIED_GROUPS;
+        failure->stage = GATE_AT_ENCLOSURE;
+        return builder_run(&building, &hello->enclosure, failure);
+}
+
 static uint32_t apply_caller(const GateRequest *request) {
         uint32_t unapplied = 0;
 
-        if (!apply_groups(request))
-                unapplied |= GATE_UNAPPLIED_GROUPS;
         if (request->umask != GATE_UMASK_KEPT)
                 (void)umask((mode_t)request->umask);
         if (request->nice != GATE_NICE_KEPT && setpriority(PRIO_PROCESS, 0, request->nice) < 0)
@@ -257,7 +284,7 @@ static uint32_t apply_caller(const GateRequest *request) {
 
 /* Last, for what is before may need to be who we are. */
 static bool become(const GateRequest *request) {
-        const gid_t *groups = (const gid_t *)(request + 1);
+        const gid_t *groups = groups_of(request);
 
         return request->uid == GATE_USER_KEPT ||
                (setgroups(request->group_count, groups) == 0 &&
@@ -430,8 +457,12 @@ int gate_child_run(int inherited) {
         if (!place_stdio(&program))
                 return fail(channel, GATE_AT_STDIO, errno);
 
-        GateHello hello = { .unapplied = apply_caller(program.request) };
+        GateHello hello = { 0 };
+        GateFailure failure = { 0 };
 
+        if (!make_enclosure(&program, &hello, &failure))
+                return tell(channel, &failure);
+        hello.unapplied |= apply_caller(program.request);
         if (!become(program.request))
                 return fail(channel, GATE_AT_USER, errno);
         if (!enter_directory(&program))

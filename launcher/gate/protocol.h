@@ -21,6 +21,8 @@
 
 #include <stdint.h>
 
+#include "units/step.h"
+
 #define GATE_VERSION   3U
 #define GATE_REQUEST   'R'
 #define GATE_GO        'G'
@@ -93,8 +95,12 @@ typedef struct {
         GateProbe probes[GATE_PROBES];
         uint32_t with_probes; /* these, and what other families of sockets it can have */
         uint32_t uid;         /* to be, with gid and the groups; GATE_USER_KEPT */
-        /* group_count gid_t follow, then strings_size bytes: directory, argc arguments, envc variables, each with its
-         * NUL */
+        uint32_t step_count;  /* of its isolation, where no manager makes it */
+        uint32_t permit_count;
+        uint32_t has_permits; /* they will do where no namespace is to be had, even if there are none */
+        uint32_t texts_size;
+        /* step_count Step and permit_count Step follow; then group_count gid_t; then strings_size bytes: directory,
+         * argc arguments, envc variables, each with its NUL; then texts_size bytes, of the steps */
 } GateRequest;
 
 typedef enum {
@@ -120,6 +126,13 @@ typedef struct {
 #define GATE_FAILURE 'F'
 #define GATE_END     'E'
 
+/* What keeps the program apart that the gate made itself. */
+typedef enum {
+        GATE_ENCLOSURE_NONE,
+        GATE_ENCLOSURE_NAMESPACES,
+        GATE_ENCLOSURE_LANDLOCK,
+} GateEnclosure;
+
 typedef struct {
         uint32_t type; /* GATE_HELLO */
         uint32_t unapplied;
@@ -127,6 +140,7 @@ typedef struct {
         uint32_t is_filtered; /* a call is forbidden that nobody else forbids; when is_scoped was asked */
         uint32_t probes[GATE_PROBES]; /* GateProbeResult */
         uint32_t has_packets; /* sockets of other families, or what makes them, are not forbidden */
+        uint32_t enclosure;   /* GateEnclosure */
         GateRlimit rlimits[GATE_RLIMITS]; /* as the program will have them */
         GateWorld world;
 } GateHello;
@@ -138,12 +152,15 @@ typedef enum {
         GATE_AT_EXEC,
         GATE_AT_INIT,
         GATE_AT_USER,
+        GATE_AT_ENCLOSURE,
 } GateStage;
 
 typedef struct {
         uint32_t type; /* GATE_FAILURE */
         uint32_t stage;
         int32_t error_number;
+        uint32_t step; /* GATE_AT_ENCLOSURE: which, permits counted on */
+        int32_t landlock_error; /* … where it could not stand in for namespaces that are not to be had; 0: not tried */
         uint32_t unused;
         GateWorld world; /* which may be why */
 } GateFailure;

@@ -8,9 +8,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "error.h"
@@ -46,6 +48,14 @@ static bool variable_is_of_unit(const char *variable) {
                         return true;
         }
         return false;
+}
+
+bool caller_is_privileged(void) {
+        struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+        struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+
+        return syscall(SYS_capget, &header, data) == 0 &&
+               (data[CAP_TO_INDEX(CAP_SYS_ADMIN)].effective & CAP_TO_MASK(CAP_SYS_ADMIN));
 }
 
 char **caller_environment(char *const *environment) {

@@ -36,6 +36,9 @@ bool caller_read_place(Caller *caller, const char *directory,
 void caller_clear(Caller *caller);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Caller, caller_clear)
 
+/* May we mount? Then isolation of a child needs no namespace of users. */
+bool caller_is_privileged(void);
+
 /* The environment for the program: the caller's, less what describes the caller's own unit. */
 char **caller_environment(char *const *environment);
 

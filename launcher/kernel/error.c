@@ -29,10 +29,9 @@ static const Word launcher_words[] = {
 };
 
 static const Word units_words[] = {
-        { UNITS_ERROR_BAD_VALUE, "bad-value" },
-        { UNITS_ERROR_OUT_OF_RANGE, "bad-value" },
-        { UNITS_ERROR_BAD_NAME, "bad-value" },
-        { UNITS_ERROR_RESERVED, "bad-value" },
+        { UNITS_ERROR_BAD_VALUE, "bad-value" },         { UNITS_ERROR_OUT_OF_RANGE, "bad-value" },
+        { UNITS_ERROR_BAD_NAME, "bad-value" },          { UNITS_ERROR_RESERVED, "bad-value" },
+        { UNITS_ERROR_UNENFORCEABLE, "unenforceable" },
 };
 
 static const Word dbus_words[] = {

@@ -505,7 +505,7 @@ static bool is_mistake_in_options(const GError *error) {
         for (size_t i = 0; i < G_N_ELEMENTS(mistakes); i++)
                 if (g_error_matches(error, LAUNCHER_ERROR, (int)mistakes[i]))
                         return true;
-        return error->domain == UNITS_ERROR;
+        return error->domain == UNITS_ERROR && error->code != UNITS_ERROR_UNENFORCEABLE;
 }
 
 static void refuse(Run *run, const GError *error) {
