@@ -24,6 +24,7 @@ Program *birth_program(const LaunchSettings *settings, const CheckSource *check,
                         return NULL;
                 order.account = &account;
         }
+        order.enclosure = check->enclosing.enclosure;
         if (spec->is_scope && settings->is_best_effort && readback_has_stand_ins(&spec->limits))
                 order.cpus = &spec->limits.cpus;
         program = program_new(settings->event, &order, handler, userdata, error);
@@ -43,7 +44,7 @@ void birth_units(const CheckSource *check, const char *owner, Program *program, 
         g_autoptr(PropertyList) unit = NULL;
 
         check_prepare(check, &context);
-        compose(check->spec, &context, &slice, &unit);
+        compose(check->settings->spec, &context, &slice, &unit);
         unit_watch_start(watch, unit, slice);
         gate_channel_drop_child_end(program_gate(program)); /* the message has a copy */
 }

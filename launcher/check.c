@@ -18,24 +18,25 @@
 #define DIRECTORY_SHOWN 80
 
 bool check_needs_empty_root(const CheckSource *source) {
-        const IsolationSet *set = &source->spec->isolation;
+        const IsolationSet *set = &source->settings->spec->isolation;
 
-        return set->is_untrusted && set->has_strict_fs && source->door->kind == MANAGER_SYSTEM &&
-               !source->spec->user;
+        return set->is_untrusted && set->has_strict_fs &&
+               source->settings->door->kind == MANAGER_SYSTEM && !source->settings->spec->user;
 }
 
 void check_prepare(const CheckSource *source, ComposeContext *context) {
-        bool is_best_effort = source->is_best_effort;
+        bool is_best_effort = source->settings->is_best_effort;
 
         context->gate_path = source->gate_path;
-        context->has_stand_ins = is_best_effort && readback_has_stand_ins(&source->spec->limits);
-        context->is_unprivileged = door_is_unprivileged(source->door);
-        context->is_system = source->door->kind == MANAGER_SYSTEM;
-        context->nice = source->caller->nice;
-        context->systemd_major = source->door->systemd_major;
+        context->has_stand_ins = is_best_effort &&
+                                 readback_has_stand_ins(&source->settings->spec->limits);
+        context->is_unprivileged = door_is_unprivileged(source->settings->door);
+        context->is_system = source->settings->door->kind == MANAGER_SYSTEM;
+        context->nice = source->settings->caller->nice;
+        context->systemd_major = source->settings->door->systemd_major;
         context->empty_root = source->empty_root;
         context->without_isolation = is_best_effort && context->is_unprivileged &&
-                                     isolation_any(&source->spec->isolation) &&
+                                     isolation_any(&source->settings->spec->isolation) &&
                                      !user_namespace_can_be_had();
 }
 
@@ -66,11 +67,11 @@ static const unsigned namespace_owns[_GATE_NS_MAX] = {
  * the program would see another network or another / without anybody having asked for it. */
 static bool check_shared(const CheckSource *source, GateNamespace kind, GError **error) {
         uint64_t inside = gate_channel_world(source->gate)->namespaces[kind];
-        uint64_t ours = source->caller->world.namespaces[kind];
+        uint64_t ours = source->settings->caller->world.namespaces[kind];
 
-        if ((source->door->own_namespaces & (1U << kind)) ||
-            ((extra_own_namespaces(source->spec->extra) |
-              isolation_own_namespaces(&source->spec->isolation)) &
+        if ((source->settings->door->own_namespaces & (1U << kind)) ||
+            ((extra_own_namespaces(source->settings->spec->extra) |
+              isolation_own_namespaces(&source->settings->spec->isolation)) &
              namespace_owns[kind]))
                 return true;
         if (inside == 0 || ours == 0 || inside == ours)
@@ -78,18 +79,18 @@ static bool check_shared(const CheckSource *source, GateNamespace kind, GError *
         g_set_error(
                 error, LAUNCHER_ERROR, LAUNCHER_ERROR_NAMESPACE,
                 "the caller is in another %s namespace than the %s manager; --private starts one in the caller's",
-                namespace_words[kind], manager_kind_word(source->door->kind));
+                namespace_words[kind], manager_kind_word(source->settings->door->kind));
         return false;
 }
 
 /* One that called chroot(2) sees other files than the manager in the same mount namespace. */
 static bool check_root(const CheckSource *source, GError **error) {
         const GateWorld *inside = gate_channel_world(source->gate);
-        const GateWorld *ours = &source->caller->world;
+        const GateWorld *ours = &source->settings->caller->world;
 
-        if ((source->door->own_namespaces & (1U << GATE_NS_MNT)) ||
-            ((extra_own_namespaces(source->spec->extra) |
-              isolation_own_namespaces(&source->spec->isolation)) &
+        if ((source->settings->door->own_namespaces & (1U << GATE_NS_MNT)) ||
+            ((extra_own_namespaces(source->settings->spec->extra) |
+              isolation_own_namespaces(&source->settings->spec->isolation)) &
              EXTRA_OWN_MOUNT))
                 return true;
         if (inside->root_ino == 0 || ours->root_ino == 0 ||
@@ -98,7 +99,7 @@ static bool check_root(const CheckSource *source, GError **error) {
         g_set_error(
                 error, LAUNCHER_ERROR, LAUNCHER_ERROR_NAMESPACE,
                 "the caller has another root directory than the %s manager; --private starts one in the caller's",
-                manager_kind_word(source->door->kind));
+                manager_kind_word(source->settings->door->kind));
         return false;
 }
 
@@ -106,8 +107,8 @@ static bool check_root(const CheckSource *source, GError **error) {
 static bool check_own(const CheckSource *source, GateNamespace kind, GError **error) {
         uint64_t inside = gate_channel_world(source->gate)->namespaces[kind];
 
-        if (!(extra_asked_namespaces(source->spec->extra) & namespace_owns[kind]) || inside == 0 ||
-            inside != source->caller->world.namespaces[kind])
+        if (!(extra_asked_namespaces(source->settings->spec->extra) & namespace_owns[kind]) ||
+            inside == 0 || inside != source->settings->caller->world.namespaces[kind])
                 return true;
         g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_UNENFORCEABLE,
                     "-p: a %s namespace of its own was asked for, and this manager gave none; "
@@ -149,38 +150,40 @@ bool check_gate(const CheckSource *source, Cgroup **ret_cgroup, Readback *ret_re
         cgroup = cgroup_find(pid, source->slice, error);
         if (!cgroup)
                 return false;
-        if (isolation_any(&source->spec->isolation) && has_groups(source->caller, pid))
+        if (isolation_any(&source->settings->spec->isolation) &&
+            has_groups(source->settings->caller, pid))
                 gate_channel_take_back(source->gate, GATE_UNAPPLIED_GROUPS);
         cgroup_watch_memory(cgroup);
-        if (source->spec->is_scope)
+        if (source->settings->spec->is_scope)
                 cgroup_join_for_memory(cgroup);
-        if (!readback_check(&source->spec->limits, cgroup, gate_channel_hello(source->gate),
-                            ret_readback, &reason) &&
-            !source->is_best_effort) {
+        if (!readback_check(&source->settings->spec->limits, cgroup,
+                            gate_channel_hello(source->gate), ret_readback, &reason) &&
+            !source->settings->is_best_effort) {
                 g_propagate_error(error, g_steal_pointer(&reason));
                 return false;
         }
-        ret_readback->limits[LIMIT_DISK].is_enforced = source->disk != NULL;
+        ret_readback->limits[LIMIT_DISK].is_enforced = source->settings->disk != NULL;
         if (reason)
-                readback_add_stand_ins(&source->spec->limits, pid, ret_readback);
+                readback_add_stand_ins(&source->settings->spec->limits, pid, ret_readback);
         g_clear_error(&reason);
-        if (!walls_check(&source->spec->isolation,
-                         &(WallsContext){ .pid = pid,
-                                          .caller = source->caller,
-                                          .hello = gate_channel_hello(source->gate),
-                                          .gate_path = source->gate_path,
-                                          .is_own_user = source->door->kind == MANAGER_SYSTEM &&
-                                                         !source->spec->user,
-                                          .is_caller = door_is_unprivileged(source->door) },
+        if (!walls_check(&source->settings->spec->isolation,
+                         &(WallsContext){
+                                 .pid = pid,
+                                 .caller = source->settings->caller,
+                                 .hello = gate_channel_hello(source->gate),
+                                 .gate_path = source->gate_path,
+                                 .is_own_user = source->settings->door->kind == MANAGER_SYSTEM &&
+                                                !source->settings->spec->user,
+                                 .is_caller = door_is_unprivileged(source->settings->door) },
                          ret_readback, &reason) &&
-            !source->is_best_effort) {
+            !source->settings->is_best_effort) {
                 g_propagate_error(error, g_steal_pointer(&reason));
                 return false;
         }
         g_clear_error(&reason);
-        if (!filter_check(&source->spec->isolation, cgroup, pid, gate_channel_hello(source->gate),
-                          ret_readback, &reason) &&
-            !source->is_best_effort) {
+        if (!filter_check(&source->settings->spec->isolation, cgroup, pid,
+                          gate_channel_hello(source->gate), ret_readback, &reason) &&
+            !source->settings->is_best_effort) {
                 g_propagate_error(error, g_steal_pointer(&reason));
                 return false;
         }
@@ -190,13 +193,13 @@ bool check_gate(const CheckSource *source, Cgroup **ret_cgroup, Readback *ret_re
 }
 
 static void explain_directory(const CheckSource *source, GError **error) {
-        const char *directory = source->caller->directory;
+        const char *directory = source->settings->caller->directory;
         g_autofree char *shown = text_printable(directory, DIRECTORY_SHOWN);
 
         g_set_error(
                 error, LAUNCHER_ERROR, LAUNCHER_ERROR_DIRECTORY,
                 "the working directory \"%s\" is not there inside: --%s leaves it out; -C names another",
-                shown, isolation_hides(&source->spec->isolation, directory));
+                shown, isolation_hides(&source->settings->spec->isolation, directory));
 }
 
 /* Other namespaces explain the rest: a directory that is not there, or another one. */
@@ -221,20 +224,21 @@ void check_explain_failure(const CheckSource *source, GError **error) {
         size_t stage = MIN(failure->stage, G_N_ELEMENTS(stages) - 1);
         const char *hint = "";
 
-        if (failure->stage == GATE_AT_ENCLOSURE && source->enclosure) {
-                walls_explain_step(&source->spec->isolation, source->enclosure, source->no_permits,
-                                   failure, error);
+        if (failure->stage == GATE_AT_ENCLOSURE && source->enclosing.enclosure) {
+                walls_explain_step(&source->settings->spec->isolation, source->enclosing.enclosure,
+                                   source->enclosing.no_permits, failure, error);
                 return;
         }
         if (!check_world(source, error))
                 return;
         if (failure->stage == GATE_AT_DIRECTORY &&
-            isolation_hides(&source->spec->isolation, source->caller->directory)) {
+            isolation_hides(&source->settings->spec->isolation,
+                            source->settings->caller->directory)) {
                 explain_directory(source, error);
                 return;
         }
         if (failure->stage == GATE_AT_DIRECTORY && failure->error_number == EACCES &&
-            source->spec->isolation.is_untrusted)
+            source->settings->spec->isolation.is_untrusted)
                 hint = "; with --untrusted it is another user, for whom the directory is not open: "
                        "--uid names one for whom it is";
         g_set_error(error, LAUNCHER_ERROR, (int)stages[stage].code, "%s: %s%s", stages[stage].words,
@@ -270,9 +274,11 @@ void check_explain_end(const CheckSource *source, const UnitState *state, GError
         bool is_status = snapshot->exec_main_code == CLD_EXITED;
 
         if (is_status &&
-            is_namespace_status(snapshot->exec_main_status, door_is_unprivileged(source->door)) &&
-            isolation_any(&source->spec->isolation)) {
-                walls_explain(&source->spec->isolation, door_is_unprivileged(source->door),
+            is_namespace_status(snapshot->exec_main_status,
+                                door_is_unprivileged(source->settings->door)) &&
+            isolation_any(&source->settings->spec->isolation)) {
+                walls_explain(&source->settings->spec->isolation,
+                              door_is_unprivileged(source->settings->door),
                               snapshot->exec_main_status, error);
                 return;
         }

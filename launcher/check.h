@@ -7,27 +7,19 @@
 #include <stdbool.h>
 
 #include "dbus/watch.h"
-#include "launcher/diskwatch.h"
+#include "launcher/enclosing.h"
 #include "launcher/gate/channel.h"
 #include "launcher/kernel/cgroup.h"
-#include "launcher/manager/door.h"
-#include "launcher/readback.h"
+#include "launcher/launch.h"
 #include "units/compose.h"
-#include "units/enclosure.h"
-#include "units/spec.h"
 
 typedef struct {
-        GateChannel *gate; /* that has said something; all borrowed */
-        const Caller *caller;
-        const Door *door;
-        const Spec *spec;
+        const LaunchSettings *settings;
+        GateChannel *gate; /* that has said something; borrowed, as all but the last */
         const char *slice;
         const char *gate_path;
-        const char *empty_root;     /* NULL: none is needed */
-        const DiskWatch *disk;      /* NULL: nobody watches it */
-        const Enclosure *enclosure; /* that the gate makes; NULL: the manager does it all */
-        const GError *no_permits; /* why nothing could stand in for namespaces; NULL: something can */
-        bool is_best_effort;      /* a limit that is not in force does not fail the check */
+        const char *empty_root; /* NULL: none is needed */
+        Enclosing enclosing;    /* owned */
 } CheckSource;
 
 /* A user that the manager makes up has a read-only / in a place where an empty one would be. */

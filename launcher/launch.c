@@ -423,10 +423,12 @@ static void decide_running(Launch *launch) {
         }
 }
 
+/* A scope whose process was dead before it came into it is empty, and its manager never notices. */
 static void decide_ending(Launch *launch) {
         const UnitState *state = unit_watch_state(launch->watch);
 
-        if (state->is_removed || (state->job_result && unit_snapshot_is_at_rest(&state->snapshot)))
+        if (state->is_removed || program_is_ending(launch->program) ||
+            (state->job_result && unit_snapshot_is_at_rest(&state->snapshot)))
                 clear_away(launch);
 }
 
@@ -519,19 +521,18 @@ Launch *launch_new(const LaunchSettings *settings, GError **error) {
         launch->owner = caller_process_identity(getpid()) ?: g_strdup("0:0");
         launch->gate_path = door_program_path("cordon-gate");
         launch->check = (CheckSource){
-                .caller = settings->caller,
-                .door = settings->door,
-                .disk = settings->disk,
-                .spec = settings->spec,
+                .settings = &launch->settings,
                 .slice = launch->slice,
                 .gate_path = launch->gate_path,
-                .is_best_effort = settings->is_best_effort,
         };
-        if (check_needs_empty_root(&launch->check) &&
-            !(launch->empty_root = rundir_make(settings->door->guard_dir, RUNDIR_ROOT, id, 0755,
-                                               error)))
+        if (!enclosing_make(settings->spec, settings->is_best_effort, &launch->check.enclosing,
+                            error))
                 return NULL;
-        launch->check.empty_root = launch->empty_root;
+        if (check_needs_empty_root(&launch->check) &&
+            !(launch->check.empty_root = launch->empty_root = rundir_make(settings->door->guard_dir,
+                                                                          RUNDIR_ROOT, id, 0755,
+                                                                          error)))
+                return NULL;
         facts_init(&launch->facts);
         limit_set_copy(limits_of(launch), &launch->facts.limits);
         if (settings->is_capture && !capture_set_open(&launch->captures, settings->event,
@@ -560,6 +561,7 @@ void launch_free(Launch *launch) {
         unit_watch_free(launch->watch);
         program_free(launch->program);
         cgroup_free(launch->cgroup);
+        enclosing_clear(&launch->check.enclosing);
         capture_set_clear(&launch->captures);
         facts_clear(&launch->facts);
         g_free(launch->unit);

@@ -24,6 +24,7 @@ typedef struct {
         bool is_read; /* somebody looked */
         Effective limits[_LIMIT_MAX];
         bool isolation[_ISOLATION_MAX]; /* is in force; launcher/walls */
+        bool is_landlock;   /* in place of mounts, where a scope's program may make none */
         unsigned residuals; /* what --untrusted leaves open here: bit n: UntrustedResidual n */
 } Readback;
 

@@ -203,6 +203,15 @@ static void add_residuals(cJSON *entry, unsigned residuals) {
                         add_text_item(words, untrusted_residual_info((UntrustedResidual)i)->word);
 }
 
+/* In a scope nobody sets properties: its program makes namespaces itself, or is denied by Landlock. */
+static const char *isolated_by(const RecordSource *source, Isolation isolation) {
+        if (!source->spec->is_scope)
+                return isolation_by(&source->spec->isolation, isolation);
+        if (source->readback && source->readback->is_landlock)
+                return "Landlock";
+        return isolation == ISOLATION_NET ? "network namespace" : "mount namespace";
+}
+
 static void add_isolation(cJSON *record, const RecordSource *source) {
         const IsolationSet *set = &source->spec->isolation;
         cJSON *isolations = isolation_any(set) ? cJSON_AddObjectToObject(record, "isolation")
@@ -216,7 +225,7 @@ static void add_isolation(cJSON *record, const RecordSource *source) {
                         continue;
                 entry = cJSON_AddObjectToObject(isolations, info->key);
                 add_requested(entry, set, (Isolation)i);
-                add_string(entry, "by", isolation_by(set, (Isolation)i));
+                add_string(entry, "by", isolated_by(source, (Isolation)i));
                 if (source->readback && source->readback->is_read)
                         cJSON_AddBoolToObject(entry, "enforced", source->readback->isolation[i]);
                 if (source->readback && i == ISOLATION_UNTRUSTED)

@@ -77,9 +77,10 @@ static bool check_scope(const LaunchSettings *settings, const Spec *spec, GError
                             manager_kind_word(settings->door->kind));
                 return false;
         }
-        for (int i = 0; !settings->is_best_effort && i < _ISOLATION_MAX && !key; i++)
-                if (isolation_is_asked(&spec->isolation, (Isolation)i))
-                        key = isolation_info((Isolation)i)->key;
+        if (spec->isolation.is_untrusted || spec->isolation.allow)
+                key = spec->isolation.is_untrusted ? "untrusted" : "net allow";
+        if (key && settings->is_best_effort)
+                return true;
         if (key)
                 g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_UNENFORCEABLE,
                             "--%s cannot be had with --scope, where the program is a child of the "

@@ -337,6 +337,7 @@ bool walls_check(const IsolationSet *set, const WallsContext *context, Readback 
         View view = { .set = set, .context = context, .proc = proc };
         bool all = true;
 
+        readback->is_landlock = context->hello->enclosure == GATE_ENCLOSURE_LANDLOCK;
         for (int i = 0; i < _ISOLATION_MAX; i++) {
                 const IsolationInfo *info = isolation_info((Isolation)i);
                 g_autofree char *what = NULL;
