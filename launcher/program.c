@@ -3,7 +3,11 @@
 #include "program.h"
 
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
+
+#include "launcher/kernel/pidfd.h"
 
 struct Program {
         sd_event *event;
@@ -11,6 +15,7 @@ struct Program {
         void *userdata;
 
         GateChannel *gate;
+        int terminal_fd; /* borrowed; −1 */
         bool said_hello, gate_ended, has_init;
         sd_event_source *gate_io, *death_io, *init_io;
         uint64_t death_usec, death_realtime_usec;
@@ -84,6 +89,7 @@ Program *program_new(sd_event *event, const GateOrder *order, ProgramHandler han
         program->handler = handler;
         program->userdata = userdata;
         program->gate = gate;
+        program->terminal_fd = order->has_terminal ? order->stdio[0] : -1;
         watch(program, &program->gate_io, gate_channel_fd(gate), on_gate);
         return program;
 }
@@ -115,7 +121,19 @@ bool program_gate_ended(const Program *program) {
         return program->gate_ended;
 }
 
+/* Who the program runs as may open its terminal by name, as after a login. */
+static void hand_terminal_over(const Program *program) {
+        struct stat st;
+        uid_t uid;
+
+        if (pidfd_user(gate_channel_pidfd(program->gate), &uid) &&
+            fstat(program->terminal_fd, &st) == 0 && st.st_uid != uid)
+                (void)!fchown(program->terminal_fd, uid, (gid_t)-1);
+}
+
 void program_go(Program *program) {
+        if (program->terminal_fd >= 0)
+                hand_terminal_over(program);
         gate_channel_go(program->gate);
         watch(program, &program->death_io, gate_channel_pidfd(program->gate), on_death);
         program->has_init = gate_channel_init_fd(program->gate) >= 0;

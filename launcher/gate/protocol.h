@@ -21,7 +21,7 @@
 
 #include <stdint.h>
 
-#define GATE_VERSION   2U
+#define GATE_VERSION   3U
 #define GATE_REQUEST   'R'
 #define GATE_GO        'G'
 #define GATE_RLIMITS   16
@@ -90,8 +90,8 @@ typedef struct {
         GateRlimit rlimits[GATE_RLIMITS];
         GateSchedule schedule;
         GateProbe probes[GATE_PROBES];
-        uint32_t with_probes; /* these, and what other families of sockets it can have */
-        uint32_t unused;
+        uint32_t with_probes;   /* these, and what other families of sockets it can have */
+        uint32_t with_terminal; /* descriptor 0 is one, and becomes that of the program's session */
         /* group_count gid_t follow, then strings_size bytes: directory, argc arguments, envc variables, each with its
          * NUL */
 } GateRequest;
@@ -136,6 +136,7 @@ typedef enum {
         GATE_AT_STDIO,
         GATE_AT_EXEC,
         GATE_AT_INIT,
+        GATE_AT_TERMINAL,
 } GateStage;
 
 typedef struct {
