@@ -476,10 +476,8 @@ static void on_guard(void *userdata) {
 static Program *make_program(Launch *launch, GError **error) {
         GateOrder order = gate_order_of(launch->settings.spec, launch->settings.caller);
 
-        for (int i = 0; i < CAPTURE_STREAMS; i++)
-                order.stdio[i] = launch->captures.streams[i]
-                                         ? capture_write_end(launch->captures.streams[i])
-                                         : launch->settings.stdio[i];
+        capture_set_stdio(&launch->captures, launch->settings.stdio, order.stdio);
+        order.has_terminal = launch->settings.has_terminal;
         return program_new(launch->settings.event, &order, on_program, launch, error);
 }
 
@@ -542,9 +540,10 @@ Launch *launch_new(const LaunchSettings *settings, GError **error) {
         launch->check.empty_root = launch->empty_root;
         facts_init(&launch->facts);
         limit_set_copy(limits_of(launch), &launch->facts.limits);
-        if (settings->is_capture && !capture_set_open(&launch->captures, settings->event,
-                                                      limits_of(launch)->value[LIMIT_OUTPUT],
-                                                      on_output_full, launch, error))
+        if (settings->is_capture &&
+            !capture_set_open(&launch->captures, settings->has_terminal ? NULL : settings->event,
+                              limits_of(launch)->value[LIMIT_OUTPUT], on_output_full, launch,
+                              error))
                 return NULL;
 
         launch->obstacle = obstacle_new(settings->event, settings->door, id, on_obstacle, launch);
@@ -583,7 +582,7 @@ const Facts *launch_facts(const Launch *launch) {
         return &launch->facts;
 }
 
-const Capture *launch_capture(const Launch *launch, int fd) {
+Capture *launch_capture(const Launch *launch, int fd) {
         return launch->captures.streams[fd];
 }
 

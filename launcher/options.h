@@ -13,6 +13,13 @@
 #include "units/limit.h"
 #include "units/property.h"
 
+/* --pty, --no-pty. */
+typedef enum {
+        PTY_AUTO, /* by what the caller's streams are */
+        PTY_YES,
+        PTY_NO,
+} Pty;
+
 typedef struct {
         const char *verb; /* whose options are known; NULL: run's */
         ManagerKind manager;
@@ -25,6 +32,7 @@ typedef struct {
         char *user, *group;
         char *input;  /* --stdin: a path, or "null"; NULL: the caller's */
         char *record; /* "-", "fd:N" or a path; NULL: none is wanted */
+        Pty pty;
         bool is_clean_environment;
         bool is_capture;
         bool is_kill_on_output;

@@ -264,8 +264,8 @@ char *plan_to_text(const Spec *spec, const PlanWorld *world, const PropertyList 
                 manager);
         append_quoted(text, " ", slice_name);
         append_settings(text, slice, "");
-        g_string_append_printf(text, "\n# the program inside it\nsystemd-run%s --wait --pipe",
-                               manager);
+        g_string_append_printf(text, "\n# the program inside it\nsystemd-run%s --wait %s", manager,
+                               world->has_terminal ? "--pty" : "--pipe");
         append_world(text, world);
         append_quoted(text, " --unit=", unit_name);
         append_quoted(text, " --slice=", slice_name);
