@@ -20,6 +20,12 @@ static void on_output(void *userdata, const void *data, size_t size) {
         capture_feed(launch_capture(attendance->launch, STDOUT_FILENO), data, size);
 }
 
+static bool has_ended(const void *userdata) {
+        const Attendance *attendance = userdata;
+
+        return launch_facts(attendance->launch)->ended_usec > 0;
+}
+
 static void on_escape(void *userdata) {
         const Attendance *attendance = userdata;
 
@@ -61,6 +67,7 @@ bool attend_open(Attendance *attendance, LaunchSettings *settings, GError **erro
                 .input_fd = settings->stdio[STDIN_FILENO],
                 .output_fd = settings->stdio[STDOUT_FILENO],
                 .on_output = settings->is_capture ? on_output : NULL,
+                .has_ended = has_ended,
                 .on_escape = on_escape,
                 .on_hang_up = on_hang_up,
                 .on_unwritable = on_unwritable,

@@ -228,6 +228,11 @@ static void read_input(Terminal *terminal) {
         size_t room = buffer_room(typed);
         ssize_t n;
 
+        if (terminal->settings.has_ended(terminal->settings.userdata)) {
+                terminal->is_input_over = true;
+                console_leave_input(&terminal->console);
+                return;
+        }
         if (room <= 2) /* what the end of file takes */
                 return;
         n = outlet_read(&terminal->input, typed->data + typed->end, room - 2);
@@ -337,6 +342,8 @@ static int on_look(sd_event_source *source, uint64_t usec, void *userdata);
 /* Whose is it now? */
 static void look(Terminal *terminal) {
         terminal->is_foreground = console_take(&terminal->console);
+        if (terminal->is_finishing)
+                console_leave_input(&terminal->console);
         deadline_disarm(&terminal->look_again);
         if (!terminal->is_foreground)
                 deadline_arm(terminal->settings.event, &terminal->look_again, LOOK_USEC, on_look,

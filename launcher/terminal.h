@@ -20,8 +20,9 @@ typedef struct {
         int input_fd, output_fd; /* the caller's; −1: nothing is typed, nobody is written to */
         /* Takes what the program writes, instead of output_fd; NULL: nobody. */
         void (*on_output)(void *userdata, const void *data, size_t size);
-        void (*on_escape)(void *userdata);                       /* Ctrl-], three times */
-        void (*on_hang_up)(void *userdata);                      /* the caller's terminal is gone */
+        bool (*has_ended)(const void *userdata); /* the program: what is typed now is not for it */
+        void (*on_escape)(void *userdata);       /* Ctrl-], three times */
+        void (*on_hang_up)(void *userdata);      /* the caller's terminal is gone */
         void (*on_unwritable)(void *userdata, int error_number); /* output_fd takes no more, ever */
         void (*on_finished)(void *userdata);
         void *userdata;
