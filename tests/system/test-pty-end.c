@@ -3,6 +3,7 @@
 /* How it ends for who sits at a terminal: all that the program said is shown, without much of it ever being held, and
  * the terminal is as it was, whatever happens. */
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
@@ -71,17 +72,29 @@ static void test_flood(void) {
         seat_close(&seat);
 }
 
-/* Nobody reads until the program has ended; then all that it said is there. */
-static void test_slow_reader(void) {
-        KitOrder order = { .options = WORDS("--pty"), .command = VICTIM("flood", "9000") };
-        g_autoptr(KitRun) run = kit_start(&order);
-        int size = fcntl(run->fds[0], F_SETPIPE_SZ, 4096);
+static bool is_there(const void *path) {
+        return access(path, F_OK) == 0;
+}
 
-        ok(size == 4096, "a small pipe");
-        ok(!kit_wait_process(run->pidfd, kit_patience(500 * KIT_MSEC)),
-           "cordon waits for who reads");
+/* A program that says more than a small pipe takes, and has ended. */
+static KitRun *say_much(const char *mark) {
+        g_autofree char *path = g_build_filename(kit_directory(), mark, NULL);
+        g_autofree char *script = g_strdup_printf("head -c 9000 /dev/zero; >%s", mark);
+        KitOrder order = { .options = WORDS("--pty"), .command = WORDS("/bin/sh", "-c", script) };
+        KitRun *run = kit_start(&order);
+
+        if (fcntl(run->fds[0], F_SETPIPE_SZ, 4096) != 4096)
+                BAIL_OUT("no small pipe: %s", g_strerror(errno));
+        ok(kit_wait_until(is_there, path, kit_patience(10 * KIT_SEC)), "%s: it has said all", mark);
+        ok(!kit_wait_process(run->pidfd, kit_patience(500 * KIT_MSEC)), "%s: cordon waits", mark);
+        return run;
+}
+
+static void test_slow_reader(void) {
+        g_autoptr(KitRun) run = say_much("slow");
+
         kit_finish(run);
-        cmp_ok(run->output->len, "==", 9000, "who then gets all of it");
+        cmp_ok(run->output->len, "==", 9000, "who reads later gets all of it");
         leftover_check(run, "a slow reader");
 }
 
@@ -89,7 +102,6 @@ static void test_slow_reader(void) {
 static void test_no_reader(void) {
         KitOrder order = { .options = WORDS("--pty", "--timeout", kit_is_slow() ? "3s" : "300ms"),
                            .command = VICTIM("flood", "1000000000") };
-        KitOrder ended = { .options = WORDS("--pty"), .command = VICTIM("flood", "9000") };
         Expected expected = { .outcome = "timeout",
                               .status = 124,
                               .exit_code = ABSENT,
@@ -105,11 +117,8 @@ static void test_no_reader(void) {
         g_string_truncate(first->output, 0);
         expect(first, &expected, "a deadline though nobody reads");
 
-        g_autoptr(KitRun) second = kit_start(&ended);
+        g_autoptr(KitRun) second = say_much("unread");
 
-        (void)fcntl(second->fds[0], F_SETPIPE_SZ, 4096);
-        ok(!kit_wait_process(second->pidfd, kit_patience(500 * KIT_MSEC)),
-           "cordon waits for who reads");
         kit_signal(second, SIGTERM);
         ok(kit_wait_process(second->pidfd, kit_patience(5 * KIT_SEC)), "until it is told not to");
         kit_finish(second);

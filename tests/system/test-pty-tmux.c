@@ -159,7 +159,6 @@ static void test_pager(void) {
         see("321\n322\n*\n343\n:*", "and finds a line");
         key("G");
         see("478\n*\n500\n(END)*", "and the last page");
-        key("C-c");
         key("q");
         check_back("tmux-less", 0, "less");
         end_skip;
@@ -190,15 +189,16 @@ static void test_shell(void) {
         begin();
         enter_cordon("tmux-shell", "env PS1='in> ' bash --norc --noprofile");
         see("*in>", "a shell inside");
-        enter("sleep 1000");
+        enter("sh -c 'echo rea''dy; exec sleep 1000'");
+        see("*\nready", "a job of its own");
         key("C-z");
-        see("*Stopped*sleep 1000\nin>", "Ctrl-Z stops a job of its own");
+        see("*Stopped*sleep 1000'\nin>", "Ctrl-Z stops it");
         enter("clear; jobs");
-        see("*Stopped*sleep 1000\nin>", "which it knows");
+        see("*Stopped*sleep 1000'\nin>", "the shell knows of it");
         enter("clear; fg");
-        see("sleep 1000", "and goes on with");
+        see("sh -c *sleep 1000'", "and goes on with it");
         key("C-c");
-        see("sleep 1000\n^C\nin>", "until Ctrl-C");
+        see("sh -c *sleep 1000'\n^C\nin>", "until Ctrl-C");
         enter("clear; tty; exit 5");
         check_back("tmux-shell", 5, "a shell inside");
 }

@@ -130,7 +130,7 @@ static void on_size(int number) {
 static int fill_screen(void) {
         struct sigaction action = { .sa_handler = on_size };
         struct termios mode = { 0 }, raw;
-        char keys[16];
+        char key = '\0';
         int row = 5, column = 10;
         ssize_t n;
 
@@ -142,13 +142,12 @@ static int fill_screen(void) {
         printf("\033[?1049h");
         do {
                 draw(row, column);
-                n = read(STDIN_FILENO, keys, sizeof keys - 1);
-                keys[n > 0 ? n : 0] = '\0';
-                row += strcmp(keys, "\033[B") == 0;
-                row -= strcmp(keys, "\033[A") == 0;
-                column += strcmp(keys, "\033[C") == 0;
-                column -= strcmp(keys, "\033[D") == 0;
-        } while (n < 0 ? errno == EINTR : strcmp(keys, "q") != 0);
+                n = read(STDIN_FILENO, &key, 1); /* a cursor key ends with its letter */
+                row += n == 1 && key == 'B';
+                row -= n == 1 && key == 'A';
+                column += n == 1 && key == 'C';
+                column -= n == 1 && key == 'D';
+        } while (n < 0 ? errno == EINTR : n == 1 && key != 'q');
         printf("\033[?1049l");
         (void)tcsetattr(STDIN_FILENO, TCSANOW, &mode);
         return 0;
