@@ -26,10 +26,14 @@ static bool has_ended(const void *userdata) {
         return launch_facts(attendance->launch)->ended_usec > 0;
 }
 
-static void on_escape(void *userdata) {
-        const Attendance *attendance = userdata;
+/* What comes when it has ended by itself changes nothing any more. */
+static void cancel(const Attendance *attendance, int signal) {
+        if (!has_ended(attendance))
+                launch_cancel(attendance->launch, signal);
+}
 
-        launch_cancel(attendance->launch, 0);
+static void on_escape(void *userdata) {
+        cancel(userdata, 0);
 }
 
 static void on_hang_up(void *userdata) {
@@ -39,7 +43,7 @@ static void on_hang_up(void *userdata) {
                 return;
         attendance->has_hung_up = true;
         if (attendance->heeds_hang_up)
-                launch_cancel(attendance->launch, SIGHUP);
+                cancel(attendance, SIGHUP);
 }
 
 static void on_unwritable(void *userdata, int error_number) {
@@ -52,7 +56,7 @@ static void on_unwritable(void *userdata, int error_number) {
         if (error_number != EPIPE)
                 attendance->complaint = g_strdup_printf("cannot write to standard output: %s",
                                                         g_strerror(error_number));
-        launch_cancel(attendance->launch, SIGPIPE);
+        cancel(attendance, SIGPIPE);
 }
 
 static void on_finished(void *userdata) {

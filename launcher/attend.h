@@ -20,7 +20,7 @@ typedef struct {
         char *complaint; /* for people: why what was said was not shown; NULL: it was */
 } Attendance;
 
-/* Makes the terminal, and it one of the streams of the program that the settings have; what they have now is where it is
+/* Makes a terminal and puts it in the place of the streams that the settings have for the program: they are where it is
  * shown. */
 bool attend_open(Attendance *attendance, LaunchSettings *settings,
                  GError **error) G_GNUC_WARN_UNUSED_RESULT;

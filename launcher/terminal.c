@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -216,9 +217,13 @@ static void type_end_of_file(Terminal *terminal) {
         buffer_put(&terminal->typed, key);
 }
 
+/* A terminal ends when it is gone; what looks like an end before that is a key that somebody else had it take for one. */
 static void end_input(Terminal *terminal) {
-        terminal->is_input_over = true;
-        if (console_has_input(&terminal->console))
+        struct pollfd hang_up = { .fd = terminal->input.fd };
+        bool is_terminal = console_has_input(&terminal->console);
+
+        terminal->is_input_over = !is_terminal || poll(&hang_up, 1, 0) > 0;
+        if (is_terminal && terminal->is_input_over)
                 terminal->settings.on_hang_up(terminal->settings.userdata);
         type_end_of_file(terminal);
 }

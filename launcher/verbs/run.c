@@ -499,7 +499,7 @@ static int report(Run *run) {
                 print_words(run, words, source.unapplied);
         if (run->options.is_verbose)
                 print_evidence(&verdict);
-        if (write_record(run, &source))
+        if (write_record(run, &source) && !run->attendance.complaint)
                 status = verdict_exit_status(&verdict, facts);
         if (run->tell_fd >= 0)
                 tell_end(run, status, words); /* its caller finds the record */

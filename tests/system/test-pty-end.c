@@ -44,7 +44,7 @@ static void test_full(void) {
                            .command = VICTIM("say", "hello", "pause") };
         Expected expected = {
                 .outcome = "cancelled",
-                .status = 141,
+                .status = 125,
                 .exit_code = ABSENT,
                 .signal = SIGTERM,
                 .words = "cordon: cannot write to standard output: No space left on device\n",

@@ -34,7 +34,6 @@ static void test_shape(void) {
         KitOrder order = { .terminal_fd = seat.fd, .command = SITTER("shape") };
         Expected expected = { .outcome = "exited", .said = "*" };
         g_autoptr(KitRun) run = kit_run(&order);
-        const char *kind = g_getenv("TERM") ?: "none";
 
         expect(run, &expected, "at a terminal");
         check_said(run, "terminals", "yes yes yes");
@@ -44,7 +43,7 @@ static void test_shape(void) {
         check_said(run, "echo", "yes");
         check_said(run, "interrupt", "24");
         check_said(run, "size", "31 97");
-        check_said(run, "kind", kind);
+        check_said(run, "kind", "vt220");
         seat_check(&seat, "at a terminal");
         seat_close(&seat);
 }
@@ -312,15 +311,16 @@ static void test_user(void) {
 /* Where there is a process 1 of its own, too. */
 static void test_untrusted(void) {
         Seat seat = seat_new(31, 97);
-        g_autoptr(KitRun) run = seat_run(&seat, WORDS("--untrusted", "--fs", "host", "-C", "/"),
-                                         WORDS("/bin/sh", "-c",
-                                               "echo tty >/dev/tty; stty size; kill -INT 0"));
+        g_autoptr(KitRun)
+                run = seat_run(&seat, WORDS("--untrusted", "--fs", "host", "-C", "/"),
+                               WORDS("/bin/sh", "-c",
+                                     "echo tty >/dev/tty; stty size; echo $TERM; kill -INT 0"));
         Expected expected = { .outcome = "signaled",
                               .status = 130,
                               .exit_code = ABSENT,
                               .signal = SIGINT,
                               .words = "cordon: killed (SIGINT) after *s\n",
-                              .said = "tty\r\n31 97\r\n" };
+                              .said = "tty\r\n31 97\r\nvt220\r\n" };
 
         kit_finish(run);
         expect(run, &expected, "--untrusted at a terminal");
@@ -329,6 +329,7 @@ static void test_untrusted(void) {
 
 int main(void) {
         kit_init();
+        g_setenv("TERM", "vt220", TRUE);
         test_shape();
         test_choice();
         test_errors();
