@@ -16,9 +16,8 @@ Program *birth_program(const LaunchSettings *settings, const CheckSource *check,
         g_auto(Account) account = { 0 };
         g_autoptr(Program) program = NULL;
 
-        for (int i = 0; i < CAPTURE_STREAMS; i++)
-                order.stdio[i] = captures->streams[i] ? capture_write_end(captures->streams[i])
-                                                      : settings->stdio[i];
+        capture_set_stdio(captures, settings->stdio, order.stdio);
+        order.has_terminal = settings->has_terminal;
         if (spec->is_scope && (spec->user || spec->group)) {
                 if (!account_find_both(spec->user, spec->group, &account, error))
                         return NULL;

@@ -67,10 +67,8 @@ static int on_readable(sd_event_source *source, int fd, uint32_t events, void *u
         return 0;
 }
 
-Capture *capture_new(sd_event *event, uint64_t limit_bytes, CaptureHandler on_full, void *userdata,
-                     GError **error) {
-        g_autoptr(Capture) capture = g_new0(Capture, 1);
-        int ends[2];
+Capture *capture_new_fed(uint64_t limit_bytes, CaptureHandler on_full, void *userdata) {
+        Capture *capture = g_new0(Capture, 1);
 
         capture->read_fd = capture->write_fd = -1;
         capture->bytes = g_byte_array_new();
@@ -78,6 +76,14 @@ Capture *capture_new(sd_event *event, uint64_t limit_bytes, CaptureHandler on_fu
         capture->limit_bytes = limit_bytes;
         capture->on_full = on_full;
         capture->userdata = userdata;
+        return capture;
+}
+
+Capture *capture_new(sd_event *event, uint64_t limit_bytes, CaptureHandler on_full, void *userdata,
+                     GError **error) {
+        g_autoptr(Capture) capture = capture_new_fed(limit_bytes, on_full, userdata);
+        int ends[2];
+
         if (pipe2(ends, O_CLOEXEC) == 0) {
                 capture->read_fd = ends[0];
                 capture->write_fd = ends[1];
@@ -102,8 +108,8 @@ void capture_free(Capture *capture) {
         g_free(capture);
 }
 
-int capture_write_end(const Capture *capture) {
-        return capture->write_fd;
+void capture_feed(Capture *capture, const void *data, size_t size) {
+        keep(capture, data, size);
 }
 
 void capture_drop_write_end(Capture *capture) {
@@ -129,6 +135,10 @@ bool capture_is_truncated(const Capture *capture) {
 
 bool capture_set_open(CaptureSet *set, sd_event *event, uint64_t limit_bytes,
                       CaptureHandler on_full, void *userdata, GError **error) {
+        if (!event) {
+                set->streams[STDOUT_FILENO] = capture_new_fed(limit_bytes, on_full, userdata);
+                return true;
+        }
         for (int i = STDOUT_FILENO; i < CAPTURE_STREAMS; i++) {
                 set->streams[i] = capture_new(event, limit_bytes, on_full, userdata, error);
                 if (!set->streams[i])
@@ -136,6 +146,15 @@ bool capture_set_open(CaptureSet *set, sd_event *event, uint64_t limit_bytes,
                 (void)fchmod(set->streams[i]->write_fd, ANYBODY_WRITES);
         }
         return true;
+}
+
+void capture_set_stdio(const CaptureSet *set, const int callers[CAPTURE_STREAMS],
+                       int ret_stdio[CAPTURE_STREAMS]) {
+        for (int i = 0; i < CAPTURE_STREAMS; i++) {
+                const Capture *capture = set->streams[i];
+
+                ret_stdio[i] = capture && capture->write_fd >= 0 ? capture->write_fd : callers[i];
+        }
 }
 
 void capture_set_drop_write_ends(CaptureSet *set) {

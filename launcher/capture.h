@@ -15,10 +15,12 @@ typedef void (*CaptureHandler)(void *userdata); /* the limit was outgrown; calle
 
 Capture *capture_new(sd_event *event, uint64_t limit_bytes, CaptureHandler on_full, void *userdata,
                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* Without a pipe: somebody has what the program writes, and hands it on. */
+Capture *capture_new_fed(uint64_t limit_bytes, CaptureHandler on_full, void *userdata);
+void capture_feed(Capture *capture, const void *data, size_t size);
 void capture_free(Capture *capture);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Capture, capture_free)
 
-int capture_write_end(const Capture *capture); /* until dropped */
 void capture_drop_write_end(Capture *capture); /* once the program has it */
 
 /* Takes what is in the pipe now and closes it. Whoever still holds the other end writes into nothing. */
@@ -34,10 +36,14 @@ typedef struct {
         Capture *streams[CAPTURE_STREAMS];
 } CaptureSet;
 
-/* Captures standard output and standard error. Whoever the program runs as may open them anew (/dev/stdout). */
+/* Captures standard output and standard error. Whoever the program runs as may open them anew (/dev/stdout). Event NULL:
+ * both are a terminal, and standard output is fed with what comes from it. */
 bool capture_set_open(CaptureSet *set, sd_event *event, uint64_t limit_bytes,
                       CaptureHandler on_full, void *userdata,
                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* What the program gets: our pipes where there are some, else what the caller has for it. */
+void capture_set_stdio(const CaptureSet *set, const int callers[CAPTURE_STREAMS],
+                       int ret_stdio[CAPTURE_STREAMS]);
 void capture_set_drop_write_ends(CaptureSet *set);
 void capture_set_finish(CaptureSet *set);
 void capture_set_clear(CaptureSet *set);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "launcher/kernel/error.h"
+#include "launcher/kernel/pidfd.h"
 #include "launcher/kernel/user-namespace.h"
 #include "launcher/net/filter.h"
 #include "launcher/walls.h"
@@ -38,16 +39,6 @@ void check_prepare(const CheckSource *source, ComposeContext *context) {
         context->without_isolation = is_best_effort && context->is_unprivileged &&
                                      isolation_any(&source->settings->spec->isolation) &&
                                      !user_namespace_can_be_had();
-}
-
-/* The process behind a pidfd, as we number processes. */
-static pid_t pid_of(int pidfd) {
-        g_autofree char *path = g_strdup_printf("/proc/self/fdinfo/%d", pidfd);
-        g_autofree char *text = NULL;
-        const char *line = g_file_get_contents(path, &text, NULL, NULL) ? strstr(text, "\nPid:")
-                                                                        : NULL;
-
-        return line ? (pid_t)g_ascii_strtoll(line + strlen("\nPid:"), NULL, 10) : -1;
 }
 
 static const char *const namespace_words[_GATE_NS_MAX] = {
@@ -145,7 +136,7 @@ bool check_gate(const CheckSource *source, Cgroup **ret_cgroup, Readback *ret_re
                 GError **error) {
         g_autoptr(Cgroup) cgroup = NULL;
         g_autoptr(GError) reason = NULL;
-        pid_t pid = pid_of(gate_channel_pidfd(source->gate));
+        pid_t pid = pidfd_process(gate_channel_pidfd(source->gate));
 
         cgroup = cgroup_find(pid, source->slice, error);
         if (!cgroup)
@@ -219,6 +210,8 @@ void check_explain_failure(const CheckSource *source, GError **error) {
                 [GATE_AT_USER] = { LAUNCHER_ERROR_ACCOUNT,
                                    "the program cannot be that user or group" },
                 [GATE_AT_ENCLOSURE] = { LAUNCHER_ERROR_GATE, "its isolation could not be made" },
+                [GATE_AT_TERMINAL] = { LAUNCHER_ERROR_GATE,
+                                       "the terminal could not become the program's own" },
                 [GATE_AT_EXEC] = { LAUNCHER_ERROR_GATE, "the program could not be executed" },
         };
         size_t stage = MIN(failure->stage, G_N_ELEMENTS(stages) - 1);

@@ -219,13 +219,33 @@ static bool take_repeatable(Options *options, const OptionInfo *info, const Json
         return true;
 }
 
+/* "--no-NAME", for those that have one. */
+static const OptionInfo *opposite_of(const OptionInfo *info) {
+        g_autofree char *name = g_strconcat("no-", info->name, NULL);
+
+        for (size_t i = 0; option_at(i); i++)
+                if (strcmp(option_at(i)->name, name) == 0)
+                        return option_at(i);
+        return NULL;
+}
+
+static bool take_flag(Options *options, const OptionInfo *info, const JsonValue *value,
+                      const char *path, GError **error) {
+        const OptionInfo *said = info;
+
+        if (!check_kind(value, JSON_BOOLEAN, "true or false", path, error))
+                return false;
+        if (!value->is_true)
+                said = opposite_of(info);
+        return !said || give(options, said, NULL, path, error);
+}
+
 static bool take_option(Options *options, const OptionInfo *info, const JsonValue *value,
                         const char *path, GError **error) {
         bool is_repeatable = info->flags & OPTION_REPEATABLE;
 
         if (!info->value_name)
-                return check_kind(value, JSON_BOOLEAN, "true or false", path, error) &&
-                       (!value->is_true || give(options, info, NULL, path, error));
+                return take_flag(options, info, value, path, error);
         if (is_repeatable && value->kind == JSON_ARRAY)
                 return take_repeatable(options, info, value, path, error);
         return check_kind(value, JSON_STRING, is_repeatable ? "a string or an array" : "a string",

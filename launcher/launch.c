@@ -535,9 +535,10 @@ Launch *launch_new(const LaunchSettings *settings, GError **error) {
                 return NULL;
         facts_init(&launch->facts);
         limit_set_copy(limits_of(launch), &launch->facts.limits);
-        if (settings->is_capture && !capture_set_open(&launch->captures, settings->event,
-                                                      limits_of(launch)->value[LIMIT_OUTPUT],
-                                                      on_output_full, launch, error))
+        if (settings->is_capture &&
+            !capture_set_open(&launch->captures, settings->has_terminal ? NULL : settings->event,
+                              limits_of(launch)->value[LIMIT_OUTPUT], on_output_full, launch,
+                              error))
                 return NULL;
 
         launch->obstacle = obstacle_new(settings->event, settings->door, id, on_obstacle, launch);
@@ -582,7 +583,7 @@ const Facts *launch_facts(const Launch *launch) {
         return &launch->facts;
 }
 
-const Capture *launch_capture(const Launch *launch, int fd) {
+Capture *launch_capture(const Launch *launch, int fd) {
         return launch->captures.streams[fd];
 }
 

@@ -29,9 +29,10 @@ typedef struct {
         Door *door;
         const Spec *spec;
         const Caller *caller;
-        DiskWatch *disk;          /* that has measured; NULL: no such limit */
-        int stdio[3];             /* what the program gets; −1: closed */
-        bool is_capture;          /* stdout and stderr are read by us instead */
+        DiskWatch *disk;   /* that has measured; NULL: no such limit */
+        int stdio[3];      /* what the program gets; −1: closed */
+        bool has_terminal; /* of its own, stdio[0]; whoever reads it feeds the capture, if any */
+        bool is_capture;   /* stdout and stderr go into the record instead */
         bool is_kill_on_output;   /* the output limit ends the run */
         bool is_tree_awaited;     /* it ends with its last process, not with its main one */
         bool is_best_effort;      /* a limit that is not in force is reported, not refused */
@@ -53,8 +54,8 @@ void launch_cancel(Launch *launch, int signal);
 bool launch_leaves_to_program(const Launch *launch, const struct signalfd_siginfo *info);
 
 const Facts *launch_facts(const Launch *launch);
-const Capture *launch_capture(const Launch *launch,
-                              int fd); /* of descriptor 1 or 2; NULL: passed through */
+Capture *launch_capture(const Launch *launch,
+                        int fd); /* of descriptor 1 or 2; NULL: passed through */
 const Readback *launch_readback(const Launch *launch);
 const UnitState *launch_unit_state(
         const Launch *launch); /* what the manager says of it, and of itself */

@@ -125,6 +125,16 @@ static bool take_stdin(Options *options, const char *value, GError **error) {
         return true;
 }
 
+static bool take_pty(Options *options, const char *value, GError **error) {
+        options->pty = PTY_YES;
+        return true;
+}
+
+static bool take_no_pty(Options *options, const char *value, GError **error) {
+        options->pty = PTY_NO;
+        return true;
+}
+
 static bool take_property(Options *options, const char *value, GError **error) {
         return extra_parse(value, options->extra, error);
 }
@@ -264,6 +274,8 @@ static const OptionInfo table[] = {
         { "uid",         0,  "USER",     OPTION_GROUP_WORLD,   take_uid,        "run it as this user (name or number)" },
         { "gid",         0,  "GROUP",    OPTION_GROUP_WORLD,   take_gid,        "run it as this group" },
         { "stdin",       0,  "FILE|null", OPTION_GROUP_WORLD,  take_stdin,      "standard input (default: the caller's)" },
+        { "pty",         0,  NULL,       OPTION_GROUP_WORLD,   take_pty,        "a terminal of its own (the default at a terminal)" },
+        { "no-pty",      0,  NULL,       OPTION_GROUP_WORLD,   take_no_pty,     "the caller's streams, at a terminal too", OPTION_NOT_IN_JOB },
         { "property",    'p', "NAME=VALUE", OPTION_GROUP_WORLD, take_property,  "a property of the unit; repeatable", OPTION_REPEATABLE },
         { "job",         0,  "FILE|-",   OPTION_GROUP_WORLD,   take_job,        "a JSON job; options win over what it says", OPTION_NOT_IN_JOB },
         { "capture",     0,  NULL,       OPTION_GROUP_RECORD,  take_capture,    "stdout and stderr go into the record" },

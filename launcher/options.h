@@ -13,6 +13,13 @@
 #include "units/limit.h"
 #include "units/property.h"
 
+/* --pty, --no-pty. */
+typedef enum {
+        PTY_AUTO, /* by what the caller's streams are */
+        PTY_YES,
+        PTY_NO,
+} Pty;
+
 typedef struct {
         const char *verb; /* whose options are known; NULL: run's */
         ManagerKind manager;
@@ -27,6 +34,7 @@ typedef struct {
         char *record; /* "-", "fd:N" or a path; NULL: none is wanted */
         bool is_tree_awaited;
         bool is_scope;
+        Pty pty;
         bool is_clean_environment;
         bool is_capture;
         bool is_kill_on_output;

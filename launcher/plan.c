@@ -308,7 +308,9 @@ char *plan_to_text(const Spec *spec, const PlanWorld *world, const PropertyList 
         append_quoted(text, " ", slice_name);
         append_settings(text, slice, "");
         g_string_append_printf(text, "\n# the program inside it\nsystemd-run%s%s", manager,
-                               spec->is_scope ? " --scope" : " --wait --pipe");
+                               spec->is_scope        ? " --scope"
+                               : world->has_terminal ? " --wait --pty"
+                                                     : " --wait --pipe");
         append_world(text, world, spec->is_scope);
         append_quoted(text, " --unit=", unit_name);
         append_quoted(text, " --slice=", slice_name);

@@ -5,6 +5,7 @@
  * or as JSON. The gate and its descriptors are left out of the command line: systemd-run starts the program itself. */
 
 #include <glib.h>
+#include <stdbool.h>
 
 #include "units/property.h"
 #include "units/spec.h"
@@ -13,6 +14,7 @@ typedef struct {
         const char *manager;        /* "user", "system", "private"; NULL: whichever is found */
         const char *directory;      /* of -C; NULL: the caller's */
         const GPtrArray *variables; /* of -E */
+        bool has_terminal;          /* of its own */
 } PlanWorld;
 
 char *plan_to_text(const Spec *spec, const PlanWorld *world, const PropertyList *slice,

@@ -3,9 +3,12 @@
 #include "program.h"
 
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "foreground.h"
+#include "launcher/kernel/pidfd.h"
 #include "offspring.h"
 #include "units/text.h"
 
@@ -18,6 +21,7 @@ struct Program {
         bool is_own, is_asked_for, said_hello, gate_ended, has_init;
         Offspring offspring; /* of a program that is ours */
         Foreground *foreground;
+        int terminal_fd; /* borrowed; −1 */
         sd_event_source *gate_io, *death_io, *init_io, *children;
         uint64_t death_usec, death_realtime_usec;
 };
@@ -102,6 +106,7 @@ Program *program_new(sd_event *event, const GateOrder *order, ProgramHandler han
         program->handler = handler;
         program->userdata = userdata;
         program->gate = gate;
+        program->terminal_fd = order->has_terminal ? order->stdio[0] : -1;
         watch(program, &program->gate_io, gate_channel_fd(gate), on_gate);
         return program;
 }
@@ -161,7 +166,19 @@ bool program_gate_ended(const Program *program) {
         return program->gate_ended;
 }
 
+/* Who the program runs as may open its terminal by name, as after a login. */
+static void hand_terminal_over(const Program *program) {
+        struct stat st;
+        uid_t uid;
+
+        if (pidfd_user(gate_channel_pidfd(program->gate), &uid) &&
+            fstat(program->terminal_fd, &st) == 0 && st.st_uid != uid)
+                (void)!fchown(program->terminal_fd, uid, (gid_t)-1);
+}
+
 void program_go(Program *program) {
+        if (program->terminal_fd >= 0)
+                hand_terminal_over(program);
         gate_channel_go(program->gate);
         watch(program, &program->death_io, gate_channel_pidfd(program->gate), on_death);
         program->has_init = gate_channel_init_fd(program->gate) >= 0;

@@ -33,6 +33,15 @@ static char *variable_name(const char *variable) {
         return equals ? g_strndup(variable, (gsize)(equals - variable)) : g_strdup(variable);
 }
 
+/* What kind it is is said by the caller's: that is where it is shown. */
+static char **with_terminal(const Options *options, char *const *callers, char **environment) {
+        const char *kind = g_environ_getenv((char **)callers, "TERM");
+
+        if (options->pty != PTY_YES || !kind)
+                return environment;
+        return g_environ_setenv(environment, "TERM", kind, TRUE);
+}
+
 /* -E NAME=VALUE sets, -E NAME passes the caller's on (which only matters with --clean-env). */
 static char **make_environment(const Options *options, char *const *callers) {
         char **environment;
@@ -40,7 +49,8 @@ static char **make_environment(const Options *options, char *const *callers) {
         if (options->is_clean_environment)
                 environment = g_new0(char *, 1);
         else if (options->isolation.is_untrusted)
-                environment = g_strdupv((char **)untrusted_environment());
+                environment = with_terminal(options, callers,
+                                            g_strdupv((char **)untrusted_environment()));
         else
                 environment = caller_environment(callers);
         for (guint i = 0; i < options->variables->len; i++) {

@@ -25,6 +25,23 @@ bool session_choose_manager(ManagerKind *manager, GError **error) {
         return false;
 }
 
+bool session_choose_terminal(Options *options, GError **error) {
+        bool is_attended = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !options->input &&
+                           !options->is_capture && !options->is_detach && !options->is_scope;
+        const char *wrong = NULL;
+
+        if (options->pty == PTY_AUTO)
+                options->pty = is_attended ? PTY_YES : PTY_NO;
+        if (options->pty == PTY_YES && options->is_detach)
+                wrong = "not with --detach, which leaves nobody at the terminal";
+        else if (options->pty == PTY_YES && options->is_scope)
+                wrong = "not with --scope, whose program keeps the caller's terminal";
+        if (!wrong || options->is_help)
+                return true;
+        g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_USAGE, "--pty: %s", wrong);
+        return false;
+}
+
 void session_lift_own_limits(void) {
         static const int resources[] = { RLIMIT_FSIZE, RLIMIT_NOFILE, RLIMIT_DATA, RLIMIT_AS };
         struct rlimit limit;

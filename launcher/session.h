@@ -8,10 +8,14 @@
 
 #include "launcher/launch.h"
 #include "launcher/manager/door.h"
+#include "launcher/options.h"
 #include "units/spec.h"
 
 /* CORDON_MANAGER decides where no option has. */
 bool session_choose_manager(ManagerKind *manager, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* A terminal of the program's own where that is what the caller sits at, unless he says. */
+bool session_choose_terminal(Options *options, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The caller's limits are for the program, which gets them from the gate; we and what we start for it need our own. */
 void session_lift_own_limits(void);

@@ -211,6 +211,8 @@ char *verdict_words(const Verdict *verdict, const Facts *facts) {
         case OUTCOME_SIGNALED:
                 /* As shells do: the reader of a pipe had enough, that is no news. */
                 return verdict->signal == SIGPIPE ? NULL : sentence(verdict, facts, true);
+        case OUTCOME_CANCELLED:
+                return facts->cancel_signal == SIGPIPE ? NULL : sentence(verdict, facts, true);
         default:
                 return sentence(verdict, facts, true);
         }

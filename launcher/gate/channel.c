@@ -76,6 +76,7 @@ static GByteArray *request_encode(const GateOrder *order) {
                 .rlimit_mask = order->rlimit_mask | order->asked_mask,
                 .schedule_parts = order->schedule_parts,
                 .is_scoped = order->is_scoped,
+                .with_terminal = order->has_terminal,
                 .schedule = caller->schedule,
                 .signal_mask = caller->signal_mask,
                 .signal_ignored = caller->signal_ignored,

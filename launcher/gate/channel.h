@@ -32,6 +32,7 @@ typedef struct {
         bool keep_groups;           /* the manager sets another user: the groups are that user's */
         bool keep_umask, keep_nice; /* the manager sets others */
         bool is_scoped;             /* its signals shall stay inside */
+        bool has_terminal;          /* stdio[0] is one, and the program's own */
 } GateOrder;
 
 typedef enum {

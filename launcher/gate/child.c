@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -201,6 +202,13 @@ static bool place_stdio(const Program *program) {
                 (void)close(program->stdio[i]);
         }
         return true;
+}
+
+/* Whose session has a terminal leads it: a service does already, the child of a process 1 does not. */
+static bool take_terminal(void) {
+        if (getsid(0) != getpid() && setsid() < 0)
+                return false;
+        return ioctl(STDIN_FILENO, TIOCSCTTY, 0) == 0;
 }
 
 static bool enter_directory(const Program *program) {
@@ -456,6 +464,8 @@ int gate_child_run(int inherited) {
                 return GATE_EXIT_FAILED;
         if (!place_stdio(&program))
                 return fail(channel, GATE_AT_STDIO, errno);
+        if (program.request->with_terminal && !take_terminal())
+                return fail(channel, GATE_AT_TERMINAL, errno);
 
         GateHello hello = { 0 };
         GateFailure failure = { 0 };

@@ -23,7 +23,7 @@
 
 #include "units/step.h"
 
-#define GATE_VERSION   3U
+#define GATE_VERSION   4U
 #define GATE_REQUEST   'R'
 #define GATE_GO        'G'
 #define GATE_RLIMITS   16
@@ -93,12 +93,14 @@ typedef struct {
         GateRlimit rlimits[GATE_RLIMITS];
         GateSchedule schedule;
         GateProbe probes[GATE_PROBES];
-        uint32_t with_probes; /* these, and what other families of sockets it can have */
-        uint32_t uid;         /* to be, with gid and the groups; GATE_USER_KEPT */
-        uint32_t step_count;  /* of its isolation, where no manager makes it */
+        uint32_t with_probes;   /* these, and what other families of sockets it can have */
+        uint32_t uid;           /* to be, with gid and the groups; GATE_USER_KEPT */
+        uint32_t with_terminal; /* descriptor 0 is one, and becomes that of the program's session */
+        uint32_t step_count;    /* of its isolation, where no manager makes it */
         uint32_t permit_count;
         uint32_t has_permits; /* they will do where no namespace is to be had, even if there are none */
         uint32_t texts_size;
+        uint32_t unused;
         /* step_count Step and permit_count Step follow; then group_count gid_t; then strings_size bytes: directory,
          * argc arguments, envc variables, each with its NUL; then texts_size bytes, of the steps */
 } GateRequest;
@@ -153,6 +155,7 @@ typedef enum {
         GATE_AT_INIT,
         GATE_AT_USER,
         GATE_AT_ENCLOSURE,
+        GATE_AT_TERMINAL,
 } GateStage;
 
 typedef struct {

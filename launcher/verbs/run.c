@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "help.h"
+#include "launcher/attend.h"
+#include "launcher/console.h"
 #include "launcher/deadline.h"
 #include "launcher/detach.h"
 #include "launcher/diskwatch.h"
@@ -43,6 +45,7 @@ typedef struct {
         Door *door;
         DiskWatch *disk;
         Launch *launch;
+        Attendance attendance;
         Facts refused; /* when there is no launch to ask */
         int input_fd;
         char *pins; /* the files for --net allow=; NULL: none */
@@ -65,6 +68,7 @@ static void run_clear(Run *run) {
         rundir_remove(run->pins);
         g_free(run->pins);
         launch_free(run->launch);
+        attend_clear(&run->attendance);
         disk_watch_free(run->disk);
         door_free(run->door);
         sd_event_unref(run->event);
@@ -88,7 +92,8 @@ static void G_GNUC_PRINTF(1, 2) print(const char *format, ...) {
         text = g_strdup_vprintf(format, arguments);
         va_end(arguments);
 
-        g_autofree char *line = g_strdup_printf("cordon: %s\n", text);
+        g_autofree char *line = g_strdup_printf("cordon: %s%s", text,
+                                                console_line_end(STDERR_FILENO));
 
         (void)!interrupt_write(STDERR_FILENO, line, strlen(line));
 }
@@ -180,7 +185,8 @@ static void prepare_interrupt(const Run *run) {
 /* The record first: what is wrong with the rest goes there. */
 static bool prepare(Run *run, char **argv, GError **error) {
         g_autoptr(GError) no_sink = NULL;
-        bool parsed = job_options_parse(&run->options, argv, error);
+        bool parsed = job_options_parse(&run->options, argv, error) &&
+                      session_choose_terminal(&run->options, error);
 
         run->spec = request_spec(&run->options, environ);
         if (parsed && !run->options.is_help && !run->options.is_dry_run)
@@ -225,7 +231,7 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
         Run *run = userdata;
 
         if (!launch_leaves_to_program(run->launch, info))
-                launch_cancel(run->launch, (int)info->ssi_signo);
+                attend_signal(&run->attendance, run->launch, (int)info->ssi_signo);
         return 0;
 }
 
@@ -272,7 +278,7 @@ static void print_evidence(const Verdict *verdict) {
 static void on_over(void *userdata) {
         Run *run = userdata;
 
-        (void)sd_event_exit(run->event, 0);
+        attend_finish(&run->attendance, run->launch, run->event);
 }
 
 /* The caller of a detached launcher waits for one word: the id, or why there is none. */
@@ -308,6 +314,7 @@ static void on_started(void *userdata) {
         Run *run = userdata;
 
         rundir_remove(run->pins);
+        attend_begin(&run->attendance, run->launch);
         if (run->options.is_verbose)
                 print_beginning(run);
         if (!tell_caller(run, 0, run->spec->id))
@@ -359,6 +366,8 @@ static bool launch(Run *run, GError **error) {
         settings.event = run->event;
         settings.door = run->door;
         settings.disk = run->disk;
+        if (run->options.pty == PTY_YES && !attend_open(&run->attendance, &settings, error))
+                return false;
         if (!session_settle(&settings, run->spec, &run->pins, error))
                 return false;
         run->launch = launch_new(&settings, error);
@@ -366,6 +375,7 @@ static bool launch(Run *run, GError **error) {
                 return false;
 
         r = sd_event_loop(run->event);
+        attend_end(&run->attendance);
         if (r >= 0)
                 return true;
         g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_SYSTEM, "the event loop failed: %s",
@@ -445,6 +455,7 @@ static void print_words(const Run *run, const char *words, uint32_t unapplied) {
         const Shortfall *shortfall;
 
         append_part(line, "", words);
+        append_part(line, "", run->attendance.complaint);
         append_part(line, "not enforced: ", unenforced);
         for (size_t i = 0; !run->options.is_verbose && (shortfall = shortfall_at(i)); i++)
                 if ((unapplied & shortfall->bit) && shortfall->is_told)
@@ -490,7 +501,7 @@ static int report(Run *run) {
                 print_words(run, words, source.unapplied);
         if (run->options.is_verbose)
                 print_evidence(&verdict);
-        if (write_record(run, &source))
+        if (write_record(run, &source) && !run->attendance.complaint)
                 status = verdict_exit_status(&verdict, facts);
         if (run->tell_fd >= 0)
                 tell_end(run, status, words); /* its caller finds the record */
@@ -529,7 +540,8 @@ static int print_plan(const Run *run) {
                                    .nice = run->caller.nice,
                                    .gate_fd = STDIN_FILENO };
         PlanWorld world = { .directory = run->options.directory,
-                            .variables = run->options.variables };
+                            .variables = run->options.variables,
+                            .has_terminal = run->options.pty == PTY_YES };
         g_autoptr(PropertyList) slice = NULL;
         g_autoptr(PropertyList) unit = NULL;
 

@@ -12,12 +12,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "manager.h"
@@ -235,18 +237,28 @@ static void become_clean(void) {
                 (void)signal(number, SIG_DFL);
         sigemptyset(&none);
         (void)sigprocmask(SIG_SETMASK, &none, NULL);
-        (void)setpgid(0, 0);
+}
+
+/* At a terminal its other end is the first of the three. */
+static void take_streams(const KitOrder *order, const int ends[3]) {
+        bool has_terminal = order->terminal_fd > 0;
+        int input = order->input_fd > 0 ? order->input_fd
+                    : has_terminal      ? ends[0]
+                                        : open("/dev/null", O_RDONLY);
+        int errors = has_terminal && !order->has_errors ? ends[0] : ends[1];
+
+        if (has_terminal ? setsid() < 0 || ioctl(ends[0], TIOCSCTTY, 0) < 0 : setpgid(0, 0) < 0)
+                _exit(125);
+        if (dup2(input, STDIN_FILENO) < 0 || dup2(ends[0], STDOUT_FILENO) < 0 ||
+            dup2(errors, STDERR_FILENO) < 0)
+                _exit(125);
 }
 
 static void become(const KitOrder *order, const char *id, char **argv, int ends[3]) {
-        int input = order->input_fd > 0 ? order->input_fd : open("/dev/null", O_RDONLY);
-
         become_clean();
         for (int i = 0; i < 3; i++)
                 ends[i] = fcntl(ends[i], F_DUPFD, 20);
-        if (dup2(input, STDIN_FILENO) < 0 || dup2(ends[0], STDOUT_FILENO) < 0 ||
-            dup2(ends[1], STDERR_FILENO) < 0)
-                _exit(125);
+        take_streams(order, ends);
         if (!order->record && !order->program && dup2(ends[2], RECORD_FD) < 0)
                 _exit(125);
         for (int fd = 3; fd < 64; fd++)
@@ -266,9 +278,29 @@ static void become(const KitOrder *order, const char *id, char **argv, int ends[
         _exit(125);
 }
 
+/* The pipes, of which a terminal takes the first one's place. */
+static void make_streams(const KitOrder *order, int ret_ours[3], int ret_ends[3]) {
+        int pair[2];
+
+        for (int i = 0; i < 3; i++) {
+                if (pipe2(pair, O_CLOEXEC) < 0)
+                        BAIL_OUT("no pipe: %s", g_strerror(errno));
+                ret_ours[i] = pair[0];
+                ret_ends[i] = pair[1];
+        }
+        if (order->terminal_fd <= 0)
+                return;
+        (void)close(ret_ours[0]);
+        (void)close(ret_ends[0]);
+        ret_ours[0] = fcntl(order->terminal_fd, F_DUPFD_CLOEXEC, 3);
+        ret_ends[0] = ioctl(order->terminal_fd, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+        if (ret_ours[0] < 0 || ret_ends[0] < 0)
+                BAIL_OUT("no terminal: %s", g_strerror(errno));
+}
+
 KitRun *kit_start(const KitOrder *order) {
         KitRun *run = g_new0(KitRun, 1);
-        int pipes[3][2], ends[3];
+        int ends[3];
 
         if (!order->program && g_strcmp0(order->id, "") != 0)
                 run->id = order->id ? g_strdup(order->id)
@@ -280,12 +312,7 @@ KitRun *kit_start(const KitOrder *order) {
 
         g_auto(GStrv) argv = make_argv(order, run->id);
 
-        for (int i = 0; i < 3; i++) {
-                if (pipe2(pipes[i], O_CLOEXEC) < 0)
-                        BAIL_OUT("no pipe: %s", g_strerror(errno));
-                run->fds[i] = pipes[i][0];
-                ends[i] = pipes[i][1];
-        }
+        make_streams(order, run->fds, ends);
         run->started_usec = kit_now();
         run->pid = fork();
         if (run->pid == 0)
@@ -293,7 +320,8 @@ KitRun *kit_start(const KitOrder *order) {
         if (run->pid < 0)
                 BAIL_OUT("no process: %s", g_strerror(errno));
         run->pidfd = pidfd_open(run->pid, 0);
-        (void)setpgid(run->pid, run->pid);
+        if (order->terminal_fd <= 0)
+                (void)setpgid(run->pid, run->pid);
         for (int i = 0; i < 3; i++)
                 (void)close(ends[i]);
         return run;

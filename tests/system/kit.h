@@ -24,7 +24,9 @@ typedef struct {
         const char *record;             /* --record; NULL: a pipe that is read, "": no record */
         const char *directory;          /* NULL: kit_directory() */
         int input_fd;                   /* 0: /dev/null */
-        void (*prepare)(void);          /* in the child, just before it becomes cordon */
+        int terminal_fd; /* our end of a terminal that it sits at, of a session of its own; 0: none */
+        bool has_errors;       /* at a terminal: its standard error is a pipe all the same */
+        void (*prepare)(void); /* in the child, just before it becomes cordon */
 } KitOrder;
 
 typedef struct {

@@ -136,6 +136,8 @@ static const struct {
         { "{\"labels\":{\"k\":\"v=w\"}}", "k:v=w " },
         { "{\"directory\":\"/d\",\"stdin\":\"null\",\"id\":\"my-run\"}", "id=my-run directory=/d stdin=null " },
         { "{\"capture\":true,\"on-output\":\"kill\",\"best-effort\":true,\"clean-env\":true}", "clean capture kill best-effort " },
+        { "{\"pty\":true}", "pty " },
+        { "{\"pty\":false}", "no-pty " },
         { "{\"private-tmp\":true,\"net\":\"none\",\"fs\":\"strict\"}", "+private-tmp +net +fs " },
         { "{\"private-tmp\":false,\"net\":\"host\",\"fs\":\"host\"}", "" },
         { "{\"ro\":[\"/a\",\"/b\"],\"hide\":\"/c\",\"scratch\":[\"/d:1K\"]}", "+ro +hide +scratch /a /b /c /d:1024 " },
@@ -157,6 +159,8 @@ static char *show(const Options *options) {
         } flags[] = { { "clean", options->is_clean_environment },
                       { "capture", options->is_capture },
                       { "kill", options->is_kill_on_output },
+                      { "pty", options->pty == PTY_YES },
+                      { "no-pty", options->pty == PTY_NO },
                       { "best-effort", options->is_best_effort } };
         const struct {
                 const char *word, *text;

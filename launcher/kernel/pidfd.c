@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "pidfd.h"
+
+#include <glib.h>
+#include <string.h>
+
+static const char *behind(const char *text, const char *key) {
+        const char *line = text ? strstr(text, key) : NULL;
+
+        return line ? line + strlen(key) : NULL;
+}
+
+pid_t pidfd_process(int pidfd) {
+        g_autofree char *path = g_strdup_printf("/proc/self/fdinfo/%d", pidfd);
+        g_autofree char *text = NULL;
+        const char *number;
+
+        (void)g_file_get_contents(path, &text, NULL, NULL);
+        number = behind(text, "\nPid:");
+        return number ? (pid_t)g_ascii_strtoll(number, NULL, 10) : -1;
+}
+
+bool pidfd_user(int pidfd, uid_t *ret_uid) {
+        pid_t pid = pidfd_process(pidfd);
+        g_autofree char *path = g_strdup_printf("/proc/%d/status", (int)pid);
+        g_autofree char *text = NULL;
+        const char *number;
+
+        if (pid <= 0)
+                return false;
+        (void)g_file_get_contents(path, &text, NULL, NULL);
+        number = behind(text, "\nUid:");
+        if (!number)
+                return false;
+        *ret_uid = (uid_t)g_ascii_strtoull(number, NULL, 10);
+        return true;
+}
