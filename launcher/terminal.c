@@ -109,7 +109,10 @@ static void be_patient(Terminal *terminal) {
 
 static void output_failed(Terminal *terminal, int error_number) {
         terminal->is_output_over = true;
-        terminal->settings.on_unwritable(terminal->settings.userdata, error_number);
+        if (terminal->console.output_fd >= 0)
+                terminal->settings.on_hang_up(terminal->settings.userdata);
+        else
+                terminal->settings.on_unwritable(terminal->settings.userdata, error_number);
 }
 
 /* False: the caller takes no more now. */
