@@ -49,10 +49,6 @@ static void on_hang_up(void *userdata) {
 static void on_unwritable(void *userdata, int error_number) {
         Attendance *attendance = userdata;
 
-        if (error_number == EIO && isatty(STDOUT_FILENO)) {
-                on_hang_up(attendance);
-                return;
-        }
         if (error_number != EPIPE)
                 attendance->complaint = g_strdup_printf("cannot write to standard output: %s",
                                                         g_strerror(error_number));

@@ -109,7 +109,10 @@ static void be_patient(Terminal *terminal) {
 
 static void output_failed(Terminal *terminal, int error_number) {
         terminal->is_output_over = true;
-        terminal->settings.on_unwritable(terminal->settings.userdata, error_number);
+        if (terminal->console.output_fd >= 0)
+                terminal->settings.on_hang_up(terminal->settings.userdata);
+        else
+                terminal->settings.on_unwritable(terminal->settings.userdata, error_number);
 }
 
 /* False: the caller takes no more now. */
@@ -218,11 +221,11 @@ static void type_end_of_file(Terminal *terminal) {
 }
 
 /* A terminal ends when it is gone; what looks like an end before that is a key that somebody else had it take for one. */
-static void end_input(Terminal *terminal) {
+static void end_input(Terminal *terminal, bool is_failure) {
         struct pollfd hang_up = { .fd = terminal->input.fd };
         bool is_terminal = console_has_input(&terminal->console);
 
-        terminal->is_input_over = !is_terminal || poll(&hang_up, 1, 0) > 0;
+        terminal->is_input_over = is_failure || !is_terminal || poll(&hang_up, 1, 0) > 0;
         if (is_terminal && terminal->is_input_over)
                 terminal->settings.on_hang_up(terminal->settings.userdata);
         type_end_of_file(terminal);
@@ -244,7 +247,7 @@ static void read_input(Terminal *terminal) {
         if (n > 0)
                 take_keys(terminal, (size_t)n);
         else if (n == 0 || (errno != EAGAIN && errno != EINTR))
-                end_input(terminal);
+                end_input(terminal, n < 0);
 }
 
 static void flush_typed(Terminal *terminal) {
@@ -475,7 +478,7 @@ void terminal_begin(Terminal *terminal) {
         terminal->is_output_over = !terminal->settings.on_output && terminal->output.fd < 0;
         add_sources(terminal);
         if (terminal->input.fd < 0)
-                end_input(terminal);
+                end_input(terminal, false);
         look(terminal);
 }
 

@@ -23,7 +23,8 @@ typedef struct {
         bool (*has_ended)(const void *userdata); /* the program: what is typed now is not for it */
         void (*on_escape)(void *userdata);       /* Ctrl-], three times */
         void (*on_hang_up)(void *userdata);      /* the caller's terminal is gone */
-        void (*on_unwritable)(void *userdata, int error_number); /* output_fd takes no more, ever */
+        void (*on_unwritable)(void *userdata,
+                              int error_number); /* what is no terminal takes no more */
         void (*on_finished)(void *userdata);
         void *userdata;
 } TerminalSettings;

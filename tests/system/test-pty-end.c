@@ -209,16 +209,15 @@ static void test_signals(void) {
 }
 
 /* The terminal is closed with all that is at it: one wish, though it is told twice. */
-static void test_hang_up(void) {
+static void test_hang_up(const char *const *command, const char *name) {
         Seat seat = seat_new(31, 97);
-        g_autoptr(KitRun) run = seat_run(&seat, WORDS("--grace", "300ms"),
-                                         VICTIM("ignore", "TERM", "say", "ready", "pause"));
+        g_autoptr(KitRun) run = seat_run(&seat, WORDS("--grace", "300ms"), command);
         Expected expected = { .outcome = "cancelled",
                               .status = 129,
                               .exit_code = ABSENT,
                               .signal = SIGKILL,
                               .words = "cordon: cancelled by SIGHUP: killed (SIGKILL) after *s\n",
-                              .said = "ready\r\n",
+                              .said = "ready\r\n*",
                               .touched = "grace" };
 
         (void)kit_wait_line(run, "ready\r");
@@ -226,7 +225,7 @@ static void test_hang_up(void) {
         (void)close(run->fds[0]);
         run->fds[0] = -1;
         kit_finish(run);
-        expect(run, &expected, "a terminal that is gone");
+        expect(run, &expected, name);
 }
 
 static void test_launcher_killed(void) {
@@ -298,7 +297,9 @@ int main(void) {
         test_ends();
         test_refusals();
         test_signals();
-        test_hang_up();
+        test_hang_up(VICTIM("ignore", "TERM", "say", "ready", "pause"), "a terminal that is gone");
+        test_hang_up(VICTIM("ignore", "TERM", "say", "ready", "flood", "1000000000"),
+                     "a terminal that is gone while it is written to");
         test_launcher_killed();
         test_capture();
         test_capture_limits();
