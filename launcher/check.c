@@ -32,6 +32,7 @@ void check_prepare(const CheckSource *source, ComposeContext *context) {
         context->has_stand_ins = is_best_effort &&
                                  readback_has_stand_ins(&source->settings->spec->limits);
         context->is_unprivileged = door_is_unprivileged(source->settings->door);
+        context->is_booted = source->settings->door->kind != MANAGER_PRIVATE;
         context->is_system = source->settings->door->kind == MANAGER_SYSTEM;
         context->nice = source->settings->caller->nice;
         context->systemd_major = source->settings->door->systemd_major;

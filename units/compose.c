@@ -236,6 +236,7 @@ static void add_isolation(PropertyList *unit, const Spec *spec, const ComposeCon
                 isolation_compose(&spec->isolation,
                                   &(IsolationContext){ .gate_path = context->gate_path,
                                                        .is_unprivileged = context->is_unprivileged,
+                                                       .is_booted = context->is_booted,
                                                        .is_system = context->is_system,
                                                        .is_another_user = spec->user,
                                                        .systemd_major = context->systemd_major,

@@ -16,6 +16,7 @@ typedef struct {
                             * sweep an orphan */
         bool has_stand_ins;   /* where cpuset is not to be had, affinity is better than nothing */
         bool is_unprivileged; /* the manager makes namespaces only in one of users */
+        bool is_booted;       /* it is the system's or a user's */
         bool is_system;       /* it is the system manager */
         unsigned systemd_major; /* 0: unknown */
         const char *empty_root; /* to be / with --fs strict; NULL: a tmpfs will do */

@@ -439,7 +439,8 @@ static void bound_tmp(const IsolationContext *context, PropertyList *unit) {
 
 static void compose_untrusted(const IsolationSet *set, const IsolationContext *context,
                               PropertyList *unit) {
-        untrusted_compose(&(UntrustedContext){ .is_system = context->is_system,
+        untrusted_compose(&(UntrustedContext){ .is_booted = context->is_booted,
+                                               .is_system = context->is_system,
                                                .is_privileged = !context->is_unprivileged,
                                                .has_network = !set->has_no_network,
                                                .has_own_files = set->has_strict_fs,

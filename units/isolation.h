@@ -90,6 +90,7 @@ unsigned isolation_own_namespaces(const IsolationSet *set);
 typedef struct {
         const char *gate_path;     /* must stay executable inside; NULL: none is needed */
         bool is_unprivileged;      /* the manager makes no namespace but in a user namespace */
+        bool is_booted;            /* the system's or a user's manager */
         bool is_system;            /* it is the system manager */
         bool is_another_user;      /* who it is was asked for */
         unsigned systemd_major;    /* 0: unknown */

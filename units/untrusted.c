@@ -13,7 +13,8 @@
 typedef enum {
         ON_ALL,
         ON_PRIVILEGED, /* a manager of root's */
-        ON_SYSTEM,     /* others cannot, or lack what it needs */
+        ON_BOOTED,     /* private ones lack the nodes that it needs */
+        ON_SYSTEM,     /* others cannot */
 } Where;
 
 typedef enum {
@@ -68,13 +69,13 @@ static const Row table[] = {
         { "ProtectControlGroups=yes",       ON_ALL,    ALWAYS,  "its own limits, and other groups" },
         { "PrivateDevices=yes",             ON_ALL,    ALWAYS,  "devices" },
         { "PrivatePIDs=yes",                ON_ALL,    ALWAYS,  "seeing other processes, and signals to them", 257 },
-        { "ProtectClock=yes",               ON_SYSTEM, ALWAYS,  "setting the clock" },
-        { "ProtectKernelLogs=yes",          ON_SYSTEM, ALWAYS,  "reading the kernel's log" },
-        { "ProtectKernelModules=yes",       ON_SYSTEM, ALWAYS,  "what could be loaded into the kernel" },
-        { "ProtectKernelTunables=yes",      ON_SYSTEM, ALWAYS,  "the kernel's variables" },
-        { "ProtectSystem=full",             ON_SYSTEM, OWN_FILES, "writing what is shown" },
+        { "ProtectClock=yes",               ON_BOOTED, ALWAYS,  "setting the clock" },
+        { "ProtectKernelLogs=yes",          ON_BOOTED, ALWAYS,  "reading the kernel's log" },
+        { "ProtectKernelModules=yes",       ON_BOOTED, ALWAYS,  "what could be loaded into the kernel" },
+        { "ProtectKernelTunables=yes",      ON_BOOTED, ALWAYS,  "the kernel's variables" },
+        { "ProtectSystem=full",             ON_BOOTED, OWN_FILES, "writing what is shown" },
         { "ProtectSystem=strict",           ON_SYSTEM, HOST_FILES, "writing what is not its own" },
-        { "ProtectHome=tmpfs",              ON_SYSTEM, OWN_FILES, "looking into homes" },
+        { "ProtectHome=tmpfs",              ON_BOOTED, OWN_FILES, "looking into homes" },
         { "ProtectProc=invisible",          ON_PRIVILEGED, ALWAYS,  "looking at processes of others" },
         { "DevicePolicy=closed",            ON_SYSTEM, ALWAYS,  "device nodes that are found somewhere" },
         { "IPAddressDeny=any",              ON_SYSTEM, OFFLINE, "a network that is joined somehow" },
@@ -114,6 +115,7 @@ static bool is_when(When when, const UntrustedContext *context) {
 
 static bool is_for(const Row *row, const UntrustedContext *context) {
         bool is_there = row->where == ON_ALL || context->is_system ||
+                        (row->where == ON_BOOTED && context->is_booted) ||
                         (row->where == ON_PRIVILEGED && context->is_privileged);
 
         return is_there && context->systemd_major >= row->since && is_when(row->when, context);

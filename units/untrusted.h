@@ -11,6 +11,7 @@
 
 typedef struct {
         bool is_system;         /* the system manager: more can be had */
+        bool is_booted;         /* it, or a user's own */
         bool is_privileged;     /* a manager of root's: it can mount /proc anew */
         bool has_network;       /* it was asked for */
         bool has_own_files;     /* --fs strict */

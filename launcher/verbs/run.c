@@ -536,6 +536,7 @@ static int print_plan(const Run *run) {
                                    .has_stand_ins = run->options.is_best_effort &&
                                                     readback_has_stand_ins(&run->spec->limits),
                                    .is_unprivileged = door_is_unprivileged(&door),
+                                   .is_booted = door.kind != MANAGER_PRIVATE,
                                    .is_system = door.kind == MANAGER_SYSTEM,
                                    .nice = run->caller.nice,
                                    .gate_fd = STDIN_FILENO };
