@@ -19,10 +19,11 @@
 
 struct Enforcer {
         EnforcerSettings settings;
-        CpuTimes cpu_before; /* what the start itself has cost: not the program's */
-        bool is_dead;        /* the main process */
-        bool is_asked;       /* SIGTERM was sent, grace runs */
-        unsigned oom_looks;  /* since the last notification */
+        CpuTimes cpu_before;       /* what the start itself has cost: not the program's */
+        uint64_t throttled_before; /* likewise */
+        bool is_dead;              /* the main process */
+        bool is_asked;             /* SIGTERM was sent, grace runs */
+        unsigned oom_looks;        /* since the last notification */
         sd_event_source *timeout, *budget, *grace, *kill_again, *oom, *oom_look;
 };
 
@@ -176,12 +177,24 @@ static void watch_memory(Enforcer *enforcer) {
         g_assert(r >= 0);
 }
 
+/* FACTS_UNKNOWN: nobody asks, or nobody can tell. */
+static uint64_t throttled_now(const EnforcerSettings *settings) {
+        g_auto(Facts) seen = { 0 };
+
+        if (!limit_set_is_limited(settings->limits, LIMIT_CPU))
+                return FACTS_UNKNOWN;
+        facts_init(&seen);
+        cgroup_read_facts(settings->cgroup, &seen);
+        return seen.cpu_throttled;
+}
+
 Enforcer *enforcer_new(const EnforcerSettings *settings) {
         Enforcer *enforcer = g_new0(Enforcer, 1);
         const LimitSet *limits = settings->limits;
 
         enforcer->settings = *settings;
         cgroup_read_cpu(settings->cgroup, &enforcer->cpu_before);
+        enforcer->throttled_before = throttled_now(settings);
         watch_memory(enforcer);
         if (limit_set_is_limited(limits, LIMIT_TIMEOUT))
                 deadline_arm(settings->event, &enforcer->timeout, limits->value[LIMIT_TIMEOUT],
@@ -218,19 +231,20 @@ void enforcer_read_facts(Enforcer *enforcer) {
         const CpuTimes *before = &enforcer->cpu_before;
         struct {
                 uint64_t *value, before, known;
-        } times[] = {
+        } counts[] = {
                 { &facts->cpu_usec, before->total_usec, facts->cpu_usec },
                 { &facts->cpu_user_usec, before->user_usec, facts->cpu_user_usec },
                 { &facts->cpu_system_usec, before->system_usec, facts->cpu_system_usec },
+                { &facts->cpu_throttled, enforcer->throttled_before, facts->cpu_throttled },
         };
 
-        for (size_t i = 0; i < G_N_ELEMENTS(times); i++)
-                *times[i].value = FACTS_UNKNOWN;
+        for (size_t i = 0; i < G_N_ELEMENTS(counts); i++)
+                *counts[i].value = FACTS_UNKNOWN;
         cgroup_read_facts(enforcer->settings.cgroup, facts);
-        for (size_t i = 0; i < G_N_ELEMENTS(times); i++)
-                *times[i].value = *times[i].value == FACTS_UNKNOWN
-                                          ? times[i].known
-                                          : since(*times[i].value, times[i].before);
+        for (size_t i = 0; i < G_N_ELEMENTS(counts); i++)
+                *counts[i].value = *counts[i].value == FACTS_UNKNOWN
+                                           ? counts[i].known
+                                           : since(*counts[i].value, counts[i].before);
         if (enforcer->settings.disk && enforcer->is_dead)
                 disk_watch_finish(enforcer->settings.disk, facts);
 }
