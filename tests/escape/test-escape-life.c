@@ -142,10 +142,16 @@ static bool is_dead(const void *what) {
         return pids->len <= 1;
 }
 
-/* The manager keeps the deadline later than the launcher would. */
-static void test_stopped_launcher(Stage stage) {
+/* The manager keeps the deadline later than the launcher would: others are tried meanwhile. */
+static KitRun *begin_stopped_launcher(Stage stage) {
         Trial trial = { "stop-launcher", { NULL }, NULL };
-        g_autoptr(KitRun) run = stage_start_alone(stage, &trial, WORDS(HAS_SECONDS));
+
+        return stage_start_alone(stage, &trial, WORDS(HAS_SECONDS));
+}
+
+static void end_stopped_launcher(Stage stage, KitRun *stopped) {
+        Trial trial = { "stop-launcher", { NULL }, NULL };
+        g_autoptr(KitRun) run = stopped;
         bool is_over;
 
         (void)kit_wait_process(run->pidfd, WALL_USEC / 2);
@@ -181,8 +187,6 @@ static void test_stage(Stage stage) {
         test_at_launcher(stage, "signal-launcher");
         test_at_launcher(stage, "forge-at-launcher");
         test_trace(stage);
-        if (stage == STAGE_UNTRUSTED || !kit_is_brief())
-                test_stopped_launcher(stage);
 }
 
 int main(void) {
@@ -190,13 +194,19 @@ int main(void) {
                                               "signal-launcher", "forge-at-launcher",
                                               "stop-launcher",   "trace-launcher" };
         Trial trials[G_N_ELEMENTS(rows) + G_N_ELEMENTS(others)];
+        KitRun *plain, *untrusted;
 
         stage_begin();
         outside_know_manager();
         stage_know("notify-sockets", "%s/systemd/notify:/run/systemd/notify",
                    stage_known("manager-directory"));
+        plain = kit_is_brief() ? NULL : begin_stopped_launcher(STAGE_PLAIN);
+        untrusted = begin_stopped_launcher(STAGE_UNTRUSTED);
         test_stage(STAGE_PLAIN);
         test_stage(STAGE_UNTRUSTED);
+        if (plain)
+                end_stopped_launcher(STAGE_PLAIN, plain);
+        end_stopped_launcher(STAGE_UNTRUSTED, untrusted);
         for (size_t i = 0; i < G_N_ELEMENTS(trials); i++)
                 trials[i] = i < G_N_ELEMENTS(rows)
                                     ? rows[i].trial
