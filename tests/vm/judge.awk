@@ -2,14 +2,15 @@
 # What a machine sent (see inside) as TAP without numbers: one point for each of the tests' points, under the name
 # "RELEASE MANAGER TEST: …", and one "not ok" for each thing that is wrong with a test as a whole or with the machine.
 #
-# Takes: release, managers (words), tests (a file, one name a line), why (why the machine ended, if not by itself),
+# Takes: release, managers (words), tests (.MANAGER: files, one name a line), why (why the machine ended, if not by itself),
 # counts (a file for "RELEASE MANAGER passed failed skipped" lines).
 
 BEGIN {
-        while ((getline line < tests) > 0)
-                if (line != "")
-                        expected[++n_expected] = line
         n_managers = split(managers, manager_at, " ")
+        for (m = 1; m <= n_managers; m++)
+                while ((getline line < (tests "." manager_at[m])) > 0)
+                        if (line != "")
+                                expected[m, ++n_expected[m]] = line
         reset("")
 }
 
@@ -136,10 +137,10 @@ END {
                 broken()
         for (m = 1; m <= n_managers; m++) {
                 manager = manager_at[m]
-                for (i = 1; i <= n_expected; i++)
-                        if (!((manager, expected[i]) in finished)) {
-                                print "not ok - " release " " manager " " expected[i] ": no result, " \
-                                        (((manager, expected[i]) in begun) ? "it did not end" : "it was not begun")
+                for (i = 1; i <= n_expected[m]; i++)
+                        if (!((manager, expected[m, i]) in finished)) {
+                                print "not ok - " release " " manager " " expected[m, i] ": no result, " \
+                                        (((manager, expected[m, i]) in begun) ? "it did not end" : "it was not begun")
                                 count("failed")
                         }
                 printf "%s %s %d %d %d\n", release, manager, counted[manager, "passed"], counted[manager, "failed"], \
