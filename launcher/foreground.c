@@ -55,7 +55,8 @@ void foreground_restore(Foreground *foreground) {
                 now = tcgetpgrp(foreground->fd);
         }
         if (now > 0 && now == getpgrp()) /* else we are in the background, and it is another's */
-                (void)tcsetattr(foreground->fd, TCSADRAIN, &foreground->before);
+                (void)tcsetattr(foreground->fd, TCSANOW,
+                                &foreground->before); /* Ctrl-S may be on */
 }
 
 void foreground_free(Foreground *foreground) {

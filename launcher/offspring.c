@@ -60,17 +60,32 @@ bool offspring_start(Offspring *offspring, const char *gate_path, const char *id
         return false;
 }
 
+static void note_death(Offspring *offspring, const siginfo_t *info) {
+        offspring->is_dead = true;
+        offspring->code = info->si_code;
+        offspring->status = info->si_status;
+}
+
 void offspring_reap(Offspring *offspring) {
         siginfo_t info = { 0 };
 
-        while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG) == 0 && info.si_pid != 0) {
-                if (info.si_pid == offspring->pid) {
+        while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0) {
+                bool is_it = info.si_pid == offspring->pid;
+
+                if (is_it)
+                        note_death(offspring, &info);
+                if (is_it && !offspring->is_taken)
+                        return;
+                if (is_it)
                         offspring->pid = 0;
-                        offspring->code = info.si_code;
-                        offspring->status = info.si_status;
-                }
+                (void)waitid(P_PID, (id_t)info.si_pid, &info, WEXITED | WNOHANG);
                 info.si_pid = 0;
         }
+}
+
+void offspring_take(Offspring *offspring) {
+        offspring->is_taken = true;
+        offspring_reap(offspring);
 }
 
 bool offspring_was_stopped(const Offspring *offspring) {
@@ -84,5 +99,5 @@ bool offspring_was_stopped(const Offspring *offspring) {
 void offspring_end(Offspring *offspring) {
         if (offspring->pid != 0)
                 (void)kill(offspring->pid, SIGKILL);
-        offspring_reap(offspring); /* who is still dying is reaped when we have gone */
+        offspring_take(offspring); /* who is still dying is reaped when we have gone */
 }

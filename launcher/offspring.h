@@ -9,15 +9,18 @@
 #include <sys/types.h>
 
 typedef struct {
-        pid_t pid;        /* 0: none, or reaped */
-        int code, status; /* as waitid(2) has them, once it is reaped */
+        pid_t pid; /* 0: none, or reaped */
+        bool is_taken; /* the manager has put it where it was told to: its number may be another's now */
+        bool is_dead;
+        int code, status; /* as waitid(2) has them, once it is dead */
 } Offspring;
 
 bool offspring_start(Offspring *offspring, const char *gate_path, const char *id, const char *owner,
                      int channel, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* All that is dead, orphans of its own included. */
+/* All that is dead, orphans of its own included; itself not before it is taken: its number stands in a message. */
 void offspring_reap(Offspring *offspring);
+void offspring_take(Offspring *offspring);
 
 /* It was stopped since we last asked. */
 bool offspring_was_stopped(const Offspring *offspring);

@@ -179,6 +179,8 @@ static void hand_terminal_over(const Program *program) {
 void program_go(Program *program) {
         if (program->terminal_fd >= 0)
                 hand_terminal_over(program);
+        if (program->is_own)
+                offspring_take(&program->offspring);
         gate_channel_go(program->gate);
         watch(program, &program->death_io, gate_channel_pidfd(program->gate), on_death);
         program->has_init = gate_channel_init_fd(program->gate) >= 0;
@@ -191,7 +193,7 @@ bool program_shares_terminal(const Program *program) {
 }
 
 bool program_is_ending(const Program *program) {
-        return program->is_own && program->offspring.pid == 0;
+        return program->is_own && program->offspring.is_dead;
 }
 
 bool program_is_dead(const Program *program) {

@@ -42,7 +42,7 @@ void program_go(Program *program);
 /* It hears what the terminal has to say to us. */
 bool program_shares_terminal(const Program *program);
 
-/* It was a child of ours, and is reaped, whether its death was heard of or not. */
+/* It was a child of ours, and is dead, whether that was heard of or not. */
 bool program_is_ending(const Program *program);
 
 /* It is dead, and whoever could tell how has told. */

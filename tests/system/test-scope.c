@@ -80,8 +80,9 @@ static void test_orphans(void) {
         KitOrder order = { .options = WORDS(SCOPE),
                            .command = WORDS("sh", "-c",
                                             "for i in 1 2 3; do (sh -c 'echo o $$' & ); done; echo "
-                                            "parent $PPID; read -r nothing </proc/sys/kernel/"
-                                            "ostype; echo ready; kill -STOP $$") };
+                                            "parent $PPID; exec \"$0\" quit-on USR1 say ready "
+                                            "pause",
+                                            kit_victim()) };
         g_autoptr(KitRun) run = kit_start(&order);
         g_autofree char *children = NULL;
         g_autofree char *path = NULL;
@@ -102,9 +103,9 @@ static void test_orphans(void) {
         cmp_ok(g_strv_length(pids), "==", 1, "of its orphans none is left unreaped");
         program = (pid_t)g_ascii_strtoll(pids[0] ?: "0", NULL, 10);
         if (program > 0)
-                (void)kill(program, SIGCONT);
+                (void)kill(program, SIGUSR1);
         kit_finish(run);
-        is(record_text(run, "outcome"), "exited", "it goes on when it is let");
+        is(record_text(run, "outcome"), "exited", "it ends when it is told to");
         leftover_check(run, "orphans");
 }
 
