@@ -34,6 +34,9 @@ static int open_direct(const char *socket_path, sd_bus **ret_bus) {
         r = sd_bus_set_address(bus, address);
         if (r < 0)
                 return r;
+        r = sd_bus_set_connected_signal(bus, true);
+        if (r < 0)
+                return r;
         r = sd_bus_start(bus);
         if (r < 0)
                 return r;
@@ -53,24 +56,12 @@ bool connect_direct(const char *socket_path, sd_bus **ret_bus, GError **error) {
         return true;
 }
 
-bool connect_system_bus(sd_bus **ret_bus, GError **error) {
-        int r = sd_bus_open_system(ret_bus);
-
-        if (r < 0) {
-                g_set_error(error, DBUS_ERROR, DBUS_ERROR_UNREACHABLE, "no system bus: %s",
-                            g_strerror(-r));
-                return false;
-        }
-        return true;
-}
-
 static int shake_hands(sd_bus *bus) {
         uint64_t patience_usec = 0;
         int64_t deadline_usec;
         int r = sd_bus_get_method_call_timeout(bus, &patience_usec);
 
-        /* It stands in line behind all that the manager has to do. */
-        deadline_usec = g_get_monotonic_time() + 4 * (int64_t)patience_usec;
+        deadline_usec = g_get_monotonic_time() + (int64_t)patience_usec;
         while (r >= 0 && (r = sd_bus_is_ready(bus)) == 0) {
                 int64_t left_usec = deadline_usec - g_get_monotonic_time();
 
@@ -81,13 +72,19 @@ static int shake_hands(sd_bus *bus) {
         return r;
 }
 
-bool connect_settle(sd_bus *bus, GError **error) {
-        int r = shake_hands(bus);
+bool connect_system_bus(sd_bus **ret_bus, GError **error) {
+        g_autoptr(sd_bus) bus = NULL;
+        int r = sd_bus_open_system(&bus);
 
-        if (r < 0)
-                g_set_error(error, DBUS_ERROR, DBUS_ERROR_NO_ANSWER,
-                            "the manager does not answer: %s", g_strerror(-r));
-        return r >= 0;
+        if (r >= 0)
+                r = shake_hands(bus);
+        if (r < 0) {
+                g_set_error(error, DBUS_ERROR, DBUS_ERROR_UNREACHABLE, "no system bus: %s",
+                            g_strerror(-r));
+                return false;
+        }
+        *ret_bus = g_steal_pointer(&bus);
+        return true;
 }
 
 unsigned connect_manager_version(sd_bus *bus) {

@@ -10,13 +10,13 @@
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(sd_bus, sd_bus_close_unref)
 
+/* Nobody waits: sd_bus_is_ready() tells whether the other side has said who it is, and a local signal, "Connected", that it
+ * has. A message with a descriptor in it must not be sent before: sd-bus would wait, and without a deadline. */
 bool connect_direct(const char *socket_path, sd_bus **ret_bus,
                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
-bool connect_system_bus(sd_bus **ret_bus, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Waits, with the deadline of a call, until the other side has said who it is: sending a descriptor before would wait for it
- * without one. */
-bool connect_settle(sd_bus *bus, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* Waits for the bus. */
+bool connect_system_bus(sd_bus **ret_bus, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The manager's, as a number: 252. 0: it does not say. Waits for it, as long as a call may. */
 unsigned connect_manager_version(sd_bus *bus);

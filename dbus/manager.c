@@ -178,15 +178,15 @@ ManagerCall *manager_get_all(ManagerCaller caller, const char *path, const char 
         return call_send(caller, "reading the unit", message, r);
 }
 
-ManagerCall *manager_get_version(ManagerCaller caller) {
+ManagerCall *manager_get(ManagerCaller caller, const char *path, const char *interface,
+                         const char *property) {
         sd_bus_message *message = NULL;
-        int r = sd_bus_message_new_method_call(caller.bus, &message, MANAGER_DESTINATION,
-                                               MANAGER_PATH, "org.freedesktop.DBus.Properties",
-                                               "Get");
+        int r = sd_bus_message_new_method_call(caller.bus, &message, MANAGER_DESTINATION, path,
+                                               "org.freedesktop.DBus.Properties", "Get");
 
         if (r >= 0)
-                r = sd_bus_message_append(message, "ss", MANAGER_INTERFACE, "Version");
-        return call_send(caller, "asking for the version", message, r);
+                r = sd_bus_message_append(message, "ss", interface, property);
+        return call_send(caller, "asking for a property", message, r);
 }
 
 static void unit_free(gpointer data) {

@@ -38,7 +38,8 @@ ManagerCall *manager_kill_unit(ManagerCaller caller, const char *unit, int signa
 ManagerCall *manager_reset_failed(ManagerCaller caller, const char *unit);
 ManagerCall *manager_subscribe(ManagerCaller caller);
 ManagerCall *manager_list_units(ManagerCaller caller, const char *const *patterns);
-ManagerCall *manager_get_version(ManagerCaller caller); /* replies a variant of a string */
+ManagerCall *manager_get(ManagerCaller caller, const char *path, const char *interface,
+                         const char *property); /* replies a variant */
 ManagerCall *manager_get_all(ManagerCaller caller, const char *path, const char *interface);
 
 typedef struct {

@@ -95,19 +95,23 @@ static int read_field(sd_bus_message *message, const Field *field, UnitSnapshot 
         return r < 0 ? r : sd_bus_message_exit_container(message);
 }
 
-static int read_entry(sd_bus_message *message, UnitSnapshot *snapshot) {
-        const char *name = NULL, *type = NULL;
-        int r = sd_bus_message_read_basic(message, 's', &name);
+int unit_snapshot_absorb_value(UnitSnapshot *snapshot, const char *name, sd_bus_message *message) {
+        const char *type = NULL;
+        int r = sd_bus_message_peek_type(message, NULL, &type);
 
-        if (r < 0)
-                return r;
-        r = sd_bus_message_peek_type(message, NULL, &type);
         if (r < 0)
                 return r;
 
         const Field *field = field_find(name, type);
 
         return field ? read_field(message, field, snapshot) : sd_bus_message_skip(message, "v");
+}
+
+static int read_entry(sd_bus_message *message, UnitSnapshot *snapshot) {
+        const char *name = NULL;
+        int r = sd_bus_message_read_basic(message, 's', &name);
+
+        return r < 0 ? r : unit_snapshot_absorb_value(snapshot, name, message);
 }
 
 int unit_snapshot_absorb(UnitSnapshot *snapshot, sd_bus_message *message) {

@@ -31,6 +31,9 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(UnitSnapshot, unit_snapshot_clear)
 /* Reads a{sv} at the message's position; what the table does not name is skipped. Negative errno as sd-bus. */
 int unit_snapshot_absorb(UnitSnapshot *snapshot, sd_bus_message *message);
 
+/* Likewise a variant, which is what Get answers for the property of that name. */
+int unit_snapshot_absorb_value(UnitSnapshot *snapshot, const char *name, sd_bus_message *message);
+
 /* No process of the unit is left: "exited" because of RemainAfterExit, or failed, or inactive. */
 bool unit_snapshot_is_at_rest(const UnitSnapshot *snapshot);
 

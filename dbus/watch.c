@@ -2,7 +2,8 @@
 
 /* Watches are installed before the start call, so that nothing can happen unseen. PropertiesChanged carries the new
  * values, so they are absorbed without asking again; where values may have been missed (a new connection, a reload)
- * everything is read anew. On a bus the signals must be subscribed to and must come from the manager; on a direct
+ * everything is read anew. Otherwise single properties are asked for: for all of them the manager reads a dozen cgroup
+ * files. On a bus the signals must be subscribed to and must come from the manager; on a direct
  * connection both would be wrong (FACTS). */
 
 #include "watch.h"
@@ -26,7 +27,8 @@ typedef enum {
         CALL_KILL,
         CALL_GET_UNIT,
         CALL_GET_SERVICE,
-        CALL_GET_SLICE,
+        CALL_GET_NET_IN,
+        CALL_GET_NET_OUT,
         CALL_STOP,
         CALL_RESET,
         _CALL_MAX,
@@ -37,6 +39,7 @@ typedef enum {
         MATCH_JOB_REMOVED,
         MATCH_UNIT_REMOVED,
         MATCH_RELOADING,
+        MATCH_CONNECTED,
         MATCH_DISCONNECTED,
         _MATCH_MAX,
 } MatchSlot;
@@ -60,6 +63,11 @@ static void news(UnitWatch *watch) {
         watch->handler(watch->userdata);
 }
 
+static void note_stopping(UnitWatch *watch) {
+        if (unit_snapshot_is_stopping(&watch->state.snapshot))
+                watch->state.was_stopping = true;
+}
+
 static int on_properties(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         UnitWatch *watch = userdata;
         int r = sd_bus_message_skip(message, "s");
@@ -68,8 +76,7 @@ static int on_properties(sd_bus_message *message, void *userdata, sd_bus_error *
                 r = unit_snapshot_absorb(&watch->state.snapshot, message);
         if (r < 0)
                 unit_watch_refresh(watch); /* unreadable news are a reason to ask, not to fail */
-        if (unit_snapshot_is_stopping(&watch->state.snapshot))
-                watch->state.was_stopping = true;
+        note_stopping(watch);
         news(watch);
         return 0;
 }
@@ -118,6 +125,14 @@ static int on_reloading(sd_bus_message *message, void *userdata, sd_bus_error *r
         return 0;
 }
 
+static int on_connected(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        UnitWatch *watch = userdata;
+
+        watch->state.is_connected = true;
+        news(watch);
+        return 0;
+}
+
 static int on_disconnected(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         UnitWatch *watch = userdata;
 
@@ -140,6 +155,8 @@ static const struct {
         [MATCH_UNIT_REMOVED] = { MANAGER_PATH, MANAGER_INTERFACE, "UnitRemoved", on_unit_removed,
                                  false },
         [MATCH_RELOADING] = { MANAGER_PATH, MANAGER_INTERFACE, "Reloading", on_reloading, false },
+        [MATCH_CONNECTED] = { "/org/freedesktop/DBus/Local", "org.freedesktop.DBus.Local",
+                              "Connected", on_connected, true },
         [MATCH_DISCONNECTED] = { "/org/freedesktop/DBus/Local", "org.freedesktop.DBus.Local",
                                  "Disconnected", on_disconnected, true },
 };
@@ -176,6 +193,7 @@ static void attach(UnitWatch *watch, sd_bus *bus) {
                 watch->event = sd_event_ref(sd_bus_get_event(bus));
         }
         watch->state.is_disconnected = false;
+        watch->state.is_connected = sd_bus_is_ready(bus) > 0;
         for (size_t i = 0; i < _MATCH_MAX; i++) {
                 const char *sender = is_bus && !signals[i].is_local ? MANAGER_DESTINATION : NULL;
                 const char *path = signals[i].path ?: watch->unit_path;
@@ -263,12 +281,15 @@ static void on_started(sd_bus_message *reply, const GError *error, void *userdat
         news(watch);
 }
 
+/* The start first: whoever waits, waits for that. */
 void unit_watch_start(UnitWatch *watch, const PropertyList *unit, const PropertyList *slice) {
         ManagerCaller starter = caller(watch, on_started);
 
-        call_keep(watch, CALL_VERSION, manager_get_version(caller(watch, on_version)));
         call_keep(watch, CALL_START,
                   manager_start_transient(starter, watch->unit, unit, watch->slice, slice));
+        call_keep(watch, CALL_VERSION,
+                  manager_get(caller(watch, on_version), MANAGER_PATH, MANAGER_INTERFACE,
+                              "Version"));
 }
 
 void unit_watch_kill(UnitWatch *watch, int signal) {
@@ -304,14 +325,18 @@ static const char *interface_of(const char *unit) {
         return g_str_has_suffix(unit, ".scope") ? SCOPE_INTERFACE : SERVICE_INTERFACE;
 }
 
+static void end_refresh(UnitWatch *watch, const GError *error) {
+        note_error(watch, error);
+        watch->state.is_refreshing = false;
+        news(watch);
+}
+
 static void on_got_service(sd_bus_message *reply, const GError *error, void *userdata) {
         UnitWatch *watch = userdata;
 
         if (reply && watch->is_found)
                 unit_snapshot_absorb(&watch->state.snapshot, reply);
-        note_error(watch, error);
-        watch->state.is_refreshing = false;
-        news(watch);
+        end_refresh(watch, error);
 }
 
 void unit_watch_refresh(UnitWatch *watch) {
@@ -326,22 +351,71 @@ void unit_watch_refresh(UnitWatch *watch) {
                   manager_get_all(second, watch->unit_path, interface_of(watch->unit)));
 }
 
-static void on_got_counters(sd_bus_message *reply, const GError *error, void *userdata) {
+/* A scope that is not active any more may be forgotten: what is said of it then are defaults, too. */
+static void on_got_active(sd_bus_message *reply, const GError *error, void *userdata) {
         UnitWatch *watch = userdata;
-        g_auto(UnitSnapshot) slice = { 0 };
+        g_auto(UnitSnapshot) seen = { 0 };
 
-        unit_snapshot_init(&slice);
-        if (reply && unit_snapshot_absorb(&slice, reply) >= 0) {
-                watch->state.snapshot.net_in_bytes = slice.net_in_bytes;
-                watch->state.snapshot.net_out_bytes = slice.net_out_bytes;
-        }
+        unit_snapshot_init(&seen);
+        if (g_error_matches(error, DBUS_ERROR, DBUS_ERROR_NO_SUCH_UNIT))
+                watch->state.is_removed = true;
+        if (!reply || unit_snapshot_absorb_value(&seen, "ActiveState", reply) < 0)
+                return;
+        watch->is_found = g_strcmp0(seen.active_state, "inactive") != 0;
+        watch->state.is_removed = !watch->is_found;
+        if (watch->is_found)
+                text_replace(&watch->state.snapshot.active_state, seen.active_state);
+        note_stopping(watch);
 }
 
-void unit_watch_read_counters(UnitWatch *watch) {
-        if (!watch->state.is_disconnected)
-                call_keep(watch, CALL_GET_SLICE,
-                          manager_get_all(caller(watch, on_got_counters), watch->slice_path,
-                                          SLICE_INTERFACE));
+static void on_got_result(sd_bus_message *reply, const GError *error, void *userdata) {
+        UnitWatch *watch = userdata;
+
+        if (reply && watch->is_found)
+                unit_snapshot_absorb_value(&watch->state.snapshot, "Result", reply);
+        end_refresh(watch, error);
+}
+
+void unit_watch_ask_end(UnitWatch *watch) {
+        ManagerCaller first = caller(watch, on_got_active), second = caller(watch, on_got_result);
+
+        if (watch->state.is_disconnected)
+                return;
+        watch->state.is_refreshing = true;
+        watch->is_found = false;
+        call_keep(watch, CALL_GET_UNIT,
+                  manager_get(first, watch->unit_path, UNIT_INTERFACE, "ActiveState"));
+        call_keep(watch, CALL_GET_SERVICE,
+                  manager_get(second, watch->unit_path, interface_of(watch->unit), "Result"));
+}
+
+static void on_got_net_in(sd_bus_message *reply, const GError *error, void *userdata) {
+        UnitWatch *watch = userdata;
+
+        if (reply)
+                unit_snapshot_absorb_value(&watch->state.snapshot, "IPIngressBytes", reply);
+}
+
+static void on_got_net_out(sd_bus_message *reply, const GError *error, void *userdata) {
+        UnitWatch *watch = userdata;
+
+        if (reply)
+                unit_snapshot_absorb_value(&watch->state.snapshot, "IPEgressBytes", reply);
+}
+
+/* The manager keeps them, the kernel has no file for them. Once known they are not asked for again: of a slice that is gone
+ * they are unknown. */
+static void read_counters(UnitWatch *watch) {
+        const UnitSnapshot *known = &watch->state.snapshot;
+
+        if (known->net_in_bytes == UINT64_MAX)
+                call_keep(watch, CALL_GET_NET_IN,
+                          manager_get(caller(watch, on_got_net_in), watch->slice_path,
+                                      SLICE_INTERFACE, "IPIngressBytes"));
+        if (known->net_out_bytes == UINT64_MAX)
+                call_keep(watch, CALL_GET_NET_OUT,
+                          manager_get(caller(watch, on_got_net_out), watch->slice_path,
+                                      SLICE_INTERFACE, "IPEgressBytes"));
 }
 
 static void on_cleared(sd_bus_message *reply, const GError *error, void *userdata) {
@@ -366,6 +440,7 @@ void unit_watch_clear_away(UnitWatch *watch) {
         watch->clears_pending = 2;
         watch->state.is_cleared = false;
         g_clear_error(&watch->state.clear_error);
+        read_counters(watch);
         call_keep(watch, CALL_STOP, manager_stop_unit(caller(watch, on_cleared), watch->slice));
         call_keep(watch, CALL_RESET, manager_reset_failed(caller(watch, on_cleared), watch->unit));
 }

@@ -18,6 +18,7 @@ typedef void (*UnitWatchHandler)(void *userdata);
 
 typedef struct {
         UnitSnapshot snapshot;
+        bool is_connected;   /* the manager has said who it is: before, nothing can be sent */
         bool is_accepted;    /* StartTransientUnit was answered: the units are the manager's now */
         GError *start_error; /* … or refused */
         char *job_result;  /* of the start job: "done", "failed", "timeout", …; NULL: under way */
@@ -51,10 +52,11 @@ void unit_watch_kill(UnitWatch *watch, int signal);
 /* Reads everything anew. After it the state's snapshot is complete, or is_removed. */
 void unit_watch_refresh(UnitWatch *watch);
 
-/* Reads the slice's network counters into the snapshot: the manager keeps them, the kernel has no file for them. */
-void unit_watch_read_counters(UnitWatch *watch);
+/* Likewise, but only what tells whether the manager was ending a scope: its state and Result. */
+void unit_watch_ask_end(UnitWatch *watch);
 
-/* Stops slice and unit and clears a failed one away; is_cleared when both were answered. */
+/* Stops slice and unit and clears a failed one away; is_cleared when both were answered. Before that the slice's network
+ * counters are read into the snapshot. While it is under way, asking again does nothing. */
 void unit_watch_clear_away(UnitWatch *watch);
 
 /* Goes on over another connection to the same manager after is_disconnected. */

@@ -59,7 +59,8 @@ struct Launch {
         CheckSource check;
 
         Program *program;
-        bool is_guard_awaited;
+        bool is_asked; /* the manager, for the units */
+        bool is_guard_awaited, is_concluded;
         UnitWatch *watch;
         GuardLink *guard;
         Enforcer *enforcer; /* from "go" on */
@@ -76,6 +77,7 @@ struct Launch {
 static void decide(void *userdata);
 static int on_patience(sd_event_source *source, uint64_t usec, void *userdata);
 static bool begin(Launch *launch, GError **error);
+static void ask(Launch *launch);
 static void refuse_start(Launch *launch);
 
 static const LimitSet *limits_of(const Launch *launch) {
@@ -113,17 +115,21 @@ static void be_over(Launch *launch, bool is_clean) {
         g_assert(r >= 0);
 }
 
+static void read_facts(Launch *launch) {
+        if (launch->enforcer)
+                enforcer_read_facts(launch->enforcer);
+        else if (launch->cgroup)
+                cgroup_read_facts(launch->cgroup, &launch->facts);
+}
+
 static void clear_away(Launch *launch) {
         launch->phase = PHASE_CLEARING;
         disarm_all(launch);
         deadline_arm(launch->settings.event, &launch->patience, CLEAR_PATIENCE_USEC, on_patience,
                      launch);
-        if (launch->enforcer)
-                enforcer_read_facts(launch->enforcer);
-        else if (launch->cgroup)
-                cgroup_read_facts(launch->cgroup, &launch->facts);
+        if (!launch->is_concluded) /* else all is read, and there may be nothing left to read */
+                read_facts(launch);
         g_clear_pointer(&launch->enforcer, enforcer_free);
-        unit_watch_read_counters(launch->watch);
         unit_watch_clear_away(launch->watch);
 }
 
@@ -286,12 +292,14 @@ static void refuse_gate(Launch *launch) {
         refuse_error(launch, error);
 }
 
-/* Before the manager has answered nobody knows whether there is something to end. */
+/* Before the manager has answered nobody knows whether there is something to end, unless nothing was asked of it. */
 static void decide_cancelled(Launch *launch) {
         const UnitState *state = unit_watch_state(launch->watch);
 
         if (state->is_accepted)
                 end_unstarted(launch);
+        else if (!launch->is_asked)
+                be_over(launch, true);
         else if (state->start_error || state->is_disconnected)
                 be_over(launch, unit_state_is_refused(state));
 }
@@ -314,11 +322,25 @@ static void decide_ready(Launch *launch) {
                 await_guard(launch);
 }
 
+static void decide_unasked(Launch *launch) {
+        const UnitState *state = unit_watch_state(launch->watch);
+
+        if (state->is_disconnected)
+                refuse(launch, "manager-unreachable",
+                       "the manager closed the connection before it had answered");
+        else if (state->is_connected)
+                ask(launch);
+}
+
 static void decide_starting(Launch *launch) {
         const UnitState *state = unit_watch_state(launch->watch);
 
         if (launch->facts.stage == STAGE_CANCELLED)
                 decide_cancelled(launch);
+        else if (!launch->is_asked)
+                decide_unasked(launch);
+        else if (!launch->guard)
+                return; /* it failed before there is anything to decide */
         else if (guard_link_error(launch->guard) && (state->is_accepted || state->start_error))
                 refuse_error(launch, guard_link_error(launch->guard));
         else if (state->start_error)
@@ -361,6 +383,14 @@ static int on_tree_look(sd_event_source *source, uint64_t usec, void *userdata) 
         return 0;
 }
 
+/* It is over but for the manager's word: that and the clearing away go together, in one round. */
+static void conclude(Launch *launch) {
+        launch->is_concluded = true;
+        read_facts(launch);
+        unit_watch_ask_end(launch->watch);
+        unit_watch_clear_away(launch->watch);
+}
+
 static void see_to_stragglers(Launch *launch) {
         if (launch->facts.outlived != FACTS_UNKNOWN)
                 return;
@@ -373,7 +403,7 @@ static void see_to_stragglers(Launch *launch) {
         if (launch->facts.outlived > 0)
                 enforcer_kill(launch->enforcer);
         else if (program_asks_nothing_more(launch->program))
-                unit_watch_refresh(launch->watch);
+                conclude(launch);
         await_word(launch);
 }
 
@@ -469,7 +499,6 @@ static void decide(void *userdata) {
         };
         Launch *launch = userdata;
 
-        /* A guard link may fail before there is anything to decide. */
         if (!launch->watch || launch->phase == PHASE_OVER)
                 return;
         deciders[launch->phase](launch);
@@ -490,6 +519,17 @@ static void on_guard(void *userdata) {
         decide(launch);
 }
 
+/* The gate, if it is ours, is on its way meanwhile. */
+static void ask(Launch *launch) {
+        const LaunchSettings *settings = &launch->settings;
+
+        launch->is_asked = true;
+        if (!launch->guard)
+                launch->guard = guard_link_new(settings->event, settings->door, settings->spec->id,
+                                               launch->owner, on_guard, launch);
+        birth_units(&launch->check, launch->owner, launch->program, launch->watch);
+}
+
 static void drop_attempt(Launch *launch) {
         g_clear_pointer(&launch->program, program_free);
         g_clear_pointer(&launch->watch, unit_watch_free);
@@ -507,7 +547,8 @@ static bool begin(Launch *launch, GError **error) {
         if (!launch->program)
                 return false;
         launch->check.gate = program_gate(launch->program);
-        birth_units(&launch->check, launch->owner, launch->program, launch->watch);
+        if (unit_watch_state(launch->watch)->is_connected)
+                ask(launch);
         return true;
 }
 
@@ -543,8 +584,6 @@ Launch *launch_new(const LaunchSettings *settings, GError **error) {
 
         launch->obstacle = obstacle_new(settings->event, settings->door, id, on_obstacle, launch);
         deadline_arm(settings->event, &launch->patience, START_PATIENCE_USEC, on_patience, launch);
-        launch->guard = guard_link_new(settings->event, settings->door, id, launch->owner, on_guard,
-                                       launch);
         if (!begin(launch, error))
                 return NULL;
         return g_steal_pointer(&launch);

@@ -5,19 +5,19 @@
 
 #include "readback.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
 
 #include "launcher/kernel/cpus.h"
 #include "launcher/kernel/error.h"
+#include "launcher/kernel/file.h"
 
 static bool machine_has_swap(void) {
-        g_autofree char *swaps = NULL;
+        g_autofree char *swaps = file_read_text(AT_FDCWD, "/proc/swaps");
 
         /* One line of headings, then one for each area. */
-        if (!g_file_get_contents("/proc/swaps", &swaps, NULL, NULL))
-                return false;
-        return strchr(swaps, '\n') && strchr(swaps, '\n')[1] != '\0';
+        return swaps && strchr(swaps, '\n') && strchr(swaps, '\n')[1] != '\0';
 }
 
 static Effective read_cgroup(Limit limit, uint64_t asked, Cgroup *cgroup) {

@@ -27,11 +27,14 @@ typedef struct {
 } FixedProperty;
 
 /* clang-format off */
-static const FixedProperty slice_fixed[] = {
+static const FixedProperty accounting[] = {
         { .name = "MemoryAccounting", .yes = true, .why = "usage and causes are read from the slice's counters" },
         { .name = "CPUAccounting",    .yes = true, .why = "likewise" },
         { .name = "TasksAccounting",  .yes = true, .why = "likewise" },
         { .name = "IOAccounting",     .yes = true, .why = "likewise" },
+};
+
+static const FixedProperty slice_fixed[] = {
         { .name = "IPAccounting",     .yes = true, .why = "likewise; a user manager has no data" },
 };
 
@@ -200,11 +203,16 @@ static void set_stand_ins(PropertyList *unit, const LimitSet *set) {
         }
 }
 
+void compose_accounting(PropertyList *list) {
+        set_fixed(list, accounting, G_N_ELEMENTS(accounting));
+}
+
 static PropertyList *compose_slice(const Spec *spec, const ComposeContext *context) {
         g_autoptr(PropertyList) slice = property_list_new();
         g_autofree char *description = name_description_with_owner(spec->id, context->owner);
 
         property_list_set_string(slice, "Description", description);
+        compose_accounting(slice);
         set_fixed(slice, slice_fixed, G_N_ELEMENTS(slice_fixed));
         set_limits(slice, &spec->limits, CARRIER_SLICE);
         return g_steal_pointer(&slice);

@@ -29,5 +29,10 @@ typedef struct {
 void compose(const Spec *spec, const ComposeContext *context, PropertyList **ret_slice,
              PropertyList **ret_unit);
 
+/* The counters of cgroups, for whatever stands beside or above a run, too. A manager gives all units of a family the
+ * controllers that one of them needs, and takes them away with the last: without it each run would have it move its
+ * neighbours between cgroups, twice. */
+void compose_accounting(PropertyList *list);
+
 /* May -p set it? Refuses what makes the sandbox one (Slice, Type, KillMode, …) and what has an option of its own. */
 bool compose_check_extra(const char *name, GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -19,6 +19,7 @@
 #include "launcher/obstacle.h"
 #include "protocol.h"
 #include "slice.h"
+#include "units/compose.h"
 #include "units/name.h"
 
 #define RETRY_USEC         (10 * 1000)
@@ -211,6 +212,7 @@ static PropertyList *guard_properties(const GuardLink *link, int guard_fd) {
         property_list_set_string(list, "Description",
                                  "Guard of cordon: ends the sandboxes of launchers that vanished");
         property_list_set_string(list, "Slice", NAME_ROOT_SLICE);
+        compose_accounting(list);
         property_list_set(list, "ExecStart", command_line(link));
         property_list_set_fd(list, "StandardInputFileDescriptor", guard_fd);
         property_list_set_string(list, "StandardOutput", "null");

@@ -5,8 +5,11 @@
 
 #include "ancestry.h"
 
+#include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "file.h"
 
 typedef struct {
         char *path;
@@ -26,10 +29,9 @@ static void level_clear(void *data) {
 
 static bool level_read(const char *path, const CounterSource *source, uint64_t *ret_value) {
         g_autofree char *file = g_build_filename(path, source->file, NULL);
-        g_autofree char *text = NULL;
+        g_autofree char *text = file_read_text(AT_FDCWD, file);
 
-        return g_file_get_contents(file, &text, NULL, NULL) &&
-               counter_parse(source, text, ret_value);
+        return text && counter_parse(source, text, ret_value);
 }
 
 Ancestry *ancestry_new(const char *path, const char *root, const CounterSource *source) {

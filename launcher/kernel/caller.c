@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "error.h"
+#include "file.h"
 #include "launcher/gate/namespace.h"
 #include "launcher/gate/schedule.h"
 
@@ -174,7 +175,7 @@ char *caller_process_identity(pid_t pid) {
         g_autofree char *stat_line = NULL;
         struct stat st;
 
-        if (stat(directory, &st) < 0 || !g_file_get_contents(path, &stat_line, NULL, NULL))
+        if (stat(directory, &st) < 0 || !(stat_line = file_read_text(AT_FDCWD, path)))
                 return NULL;
 
         /* Fields are counted from behind the name, which may hold anything. */

@@ -14,8 +14,11 @@
 #include "ancestry.h"
 #include "counter.h"
 #include "error.h"
+#include "file.h"
 #include "mount.h"
 #include "oomwatch.h"
+
+#define LOOK_FILES_MAX 32 /* more than the counters have */
 
 struct Cgroup {
         int dirs[_HIERARCHY_MAX];    /* of the slice; −1: this machine has no such hierarchy */
@@ -57,9 +60,9 @@ static void hierarchy_take_mount(Cgroup *cgroup, const char *mountpoint, const c
 /* "… - cgroup2 cgroup2 rw,nsdelegate": the third field is the device, the fifth the mount point, type and options stand
  * behind the dash. */
 static void read_mounts(Cgroup *cgroup) {
-        g_autofree char *text = NULL;
+        g_autofree char *text = file_read_text(AT_FDCWD, "/proc/self/mountinfo");
 
-        if (!g_file_get_contents("/proc/self/mountinfo", &text, NULL, NULL))
+        if (!text)
                 return;
         g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
 
@@ -109,9 +112,9 @@ static void hierarchy_take_path(Cgroup *cgroup, const char *controllers, const c
 
 static bool read_paths(Cgroup *cgroup, pid_t pid, const char *slice) {
         g_autofree char *file = g_strdup_printf("/proc/%d/cgroup", (int)pid);
-        g_autofree char *text = NULL;
+        g_autofree char *text = file_read_text(AT_FDCWD, file);
 
-        if (!g_file_get_contents(file, &text, NULL, NULL))
+        if (!text)
                 return false;
         g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
 
@@ -187,26 +190,57 @@ void cgroup_note_death(Cgroup *cgroup) {
                 oom_watch_note_death(cgroup->oom_watch);
 }
 
-static bool read_counter(const Cgroup *cgroup, const CounterSource *source, uint64_t *ret_value) {
-        g_autofree char *text = source->file ? counter_read_text(cgroup->dirs[source->hierarchy],
-                                                                 source->file)
-                                             : NULL;
+/* The files of one look at the counters: many of them are in the same one. */
+typedef struct {
+        const Cgroup *cgroup;
+        struct {
+                const CounterSource *source;
+                char *text;
+        } files[LOOK_FILES_MAX];
+        size_t count;
+} Look;
+
+static void look_clear(Look *look) {
+        for (size_t i = 0; i < look->count; i++)
+                g_free(look->files[i].text);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Look, look_clear)
+
+static const char *look_text(Look *look, const CounterSource *source) {
+        const Cgroup *cgroup = look->cgroup;
+
+        for (size_t i = 0; i < look->count; i++)
+                if (look->files[i].source->hierarchy == source->hierarchy &&
+                    strcmp(look->files[i].source->file, source->file) == 0)
+                        return look->files[i].text;
+        g_assert(look->count < LOOK_FILES_MAX);
+        look->files[look->count].source = source;
+        look->files[look->count].text = file_read_text(cgroup->dirs[source->hierarchy],
+                                                       source->file);
+        return look->files[look->count++].text;
+}
+
+static bool read_counter(Look *look, const CounterSource *source, uint64_t *ret_value) {
+        const char *text = source->file ? look_text(look, source) : NULL;
 
         return text && counter_parse(source, text, ret_value);
 }
 
-static void read_value(const Cgroup *cgroup, const Counter *counter, uint64_t *place) {
-        if (!read_counter(cgroup, &counter->unified, place))
-                (void)read_counter(cgroup, &counter->legacy, place);
+static void read_value(Look *look, const Counter *counter, uint64_t *place) {
+        if (!read_counter(look, &counter->unified, place))
+                (void)read_counter(look, &counter->legacy, place);
 }
 
 void cgroup_read_facts(Cgroup *cgroup, Facts *facts) {
+        g_auto(Look) look = { .cgroup = cgroup };
+
         facts->counter_source = "memory.events oom_kill";
         facts->local_limit_source = "memory.events.local oom";
         for (size_t i = 0; i < counter_count(); i++) {
                 const Counter *counter = counter_at(i);
 
-                read_value(cgroup, counter, (uint64_t *)((char *)facts + counter->offset));
+                read_value(&look, counter, (uint64_t *)((char *)facts + counter->offset));
         }
         if (cgroup->oom_watch)
                 oom_watch_fill(cgroup->oom_watch, facts);
@@ -218,10 +252,12 @@ void cgroup_read_facts(Cgroup *cgroup, Facts *facts) {
 }
 
 void cgroup_read_cpu(Cgroup *cgroup, CpuTimes *ret_times) {
+        g_auto(Look) look = { .cgroup = cgroup };
+
         *ret_times = (CpuTimes){ FACTS_UNKNOWN, FACTS_UNKNOWN, FACTS_UNKNOWN };
-        read_value(cgroup, counter_of(offsetof(Facts, cpu_usec)), &ret_times->total_usec);
-        read_value(cgroup, counter_of(offsetof(Facts, cpu_user_usec)), &ret_times->user_usec);
-        read_value(cgroup, counter_of(offsetof(Facts, cpu_system_usec)), &ret_times->system_usec);
+        read_value(&look, counter_of(offsetof(Facts, cpu_usec)), &ret_times->total_usec);
+        read_value(&look, counter_of(offsetof(Facts, cpu_user_usec)), &ret_times->user_usec);
+        read_value(&look, counter_of(offsetof(Facts, cpu_system_usec)), &ret_times->system_usec);
 }
 
 static void append_numbers(const char *text, GArray *pids) {
@@ -237,10 +273,10 @@ static void append_numbers(const char *text, GArray *pids) {
 
 void cgroup_list_processes(const char *path, GArray *pids) {
         g_autofree char *file = g_build_filename(path, "cgroup.procs", NULL);
-        g_autofree char *text = NULL;
+        g_autofree char *text = file_read_text(AT_FDCWD, file);
         g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
 
-        if (g_file_get_contents(file, &text, NULL, NULL))
+        if (text)
                 append_numbers(text, pids);
         for (const char *name = dir ? g_dir_read_name(dir) : NULL; name;
              name = g_dir_read_name(dir)) {
@@ -287,8 +323,8 @@ static uint64_t scale_quota(const char *level, const char *file, uint64_t quota)
 
         if (quota == LIMIT_INFINITY || strcmp(file, "cpu.cfs_quota_us") != 0)
                 return quota;
-        if (!g_file_get_contents(name, &text, NULL, NULL) ||
-            !counter_parse_limit("", text, &period) || period == 0)
+        text = file_read_text(AT_FDCWD, name);
+        if (!text || !counter_parse_limit("", text, &period) || period == 0)
                 return LIMIT_INFINITY;
         return quota * G_USEC_PER_SEC / period;
 }
@@ -302,11 +338,10 @@ static bool minimum_upwards(const char *path, const char *root, const char *file
 
         while (g_str_has_prefix(level, root)) {
                 g_autofree char *name = g_build_filename(level, file, NULL);
-                g_autofree char *text = NULL;
+                g_autofree char *text = file_read_text(AT_FDCWD, name);
                 uint64_t value = 0;
 
-                if (g_file_get_contents(name, &text, NULL, NULL) &&
-                    counter_parse_limit(file, text, &value)) {
+                if (text && counter_parse_limit(file, text, &value)) {
                         value = scale_quota(level, file, value);
                         minimum = MIN(minimum, value);
                         found = true;
@@ -352,9 +387,9 @@ bool cgroup_read_effective(Cgroup *cgroup, Limit limit, uint64_t *ret_value) {
 
 char *cgroup_path_of(const Cgroup *cgroup, pid_t pid) {
         g_autofree char *file = g_strdup_printf("/proc/%d/cgroup", (int)pid);
-        g_autofree char *text = NULL;
+        g_autofree char *text = file_read_text(AT_FDCWD, file);
 
-        if (!g_file_get_contents(file, &text, NULL, NULL))
+        if (!text)
                 return NULL;
         g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
 
@@ -372,10 +407,10 @@ bool cgroup_is_version_1(const Cgroup *cgroup, const char *controller) {
 }
 
 char *cgroup_read_cpus(Cgroup *cgroup) {
-        char *list = counter_read_text(cgroup->dirs[HIERARCHY_UNIFIED], "cpuset.cpus.effective");
+        char *list = file_read_text(cgroup->dirs[HIERARCHY_UNIFIED], "cpuset.cpus.effective");
 
         if (!list)
-                list = counter_read_text(cgroup->dirs[HIERARCHY_CPUSET], "cpuset.effective_cpus");
+                list = file_read_text(cgroup->dirs[HIERARCHY_CPUSET], "cpuset.effective_cpus");
         return list ? g_strchomp(list) : NULL;
 }
 
@@ -384,9 +419,9 @@ static char **read_unified_controllers(const Cgroup *cgroup, const char *control
         g_autofree char *path = root ? g_build_filename(root, control_group, "cgroup.controllers",
                                                         NULL)
                                      : NULL;
-        g_autofree char *text = NULL;
+        g_autofree char *text = path ? file_read_text(AT_FDCWD, path) : NULL;
 
-        if (!path || !g_file_get_contents(path, &text, NULL, NULL))
+        if (!text)
                 return NULL;
         g_strchomp(text);
         return text[0] ? g_strsplit(text, " ", -1) : g_new0(char *, 1);

@@ -4,10 +4,8 @@
 
 #include "counter.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "units/facts.h"
 
@@ -73,21 +71,6 @@ const Counter *counter_of(size_t offset) {
                 if (counters[i].offset == offset)
                         return &counters[i];
         g_assert_not_reached();
-}
-
-char *counter_read_text(int dir, const char *file) {
-        int fd = dir < 0 ? -1 : openat(dir, file, O_RDONLY | O_CLOEXEC);
-        g_autoptr(GString) text = NULL;
-        char buffer[4096];
-        ssize_t n;
-
-        if (fd < 0)
-                return NULL;
-        text = g_string_new(NULL);
-        while ((n = read(fd, buffer, sizeof buffer)) > 0)
-                g_string_append_len(text, buffer, n);
-        (void)close(fd);
-        return n < 0 ? NULL : g_strdup(text->str);
 }
 
 static bool number_at(const char *text, uint64_t *ret_value) {

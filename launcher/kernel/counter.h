@@ -38,9 +38,6 @@ size_t counter_count(void);
 const Counter *counter_at(size_t index);
 const Counter *counter_of(size_t offset); /* of a fact that has a row */
 
-/* All of a cgroup file, however much: io.stat has a line for each device. NULL: it cannot be read. */
-char *counter_read_text(int dir, const char *file);
-
 bool counter_parse(const CounterSource *source, const char *text, uint64_t *ret_value);
 
 /* A limit's file: "max", a number, or cpu.max' and cpuset's own forms. UINT64_MAX is "no limit". */

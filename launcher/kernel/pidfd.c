@@ -2,8 +2,11 @@
 
 #include "pidfd.h"
 
+#include <fcntl.h>
 #include <glib.h>
 #include <string.h>
+
+#include "file.h"
 
 static const char *behind(const char *text, const char *key) {
         const char *line = text ? strstr(text, key) : NULL;
@@ -16,7 +19,7 @@ pid_t pidfd_process(int pidfd) {
         g_autofree char *text = NULL;
         const char *number;
 
-        (void)g_file_get_contents(path, &text, NULL, NULL);
+        text = file_read_text(AT_FDCWD, path);
         number = behind(text, "\nPid:");
         return number ? (pid_t)g_ascii_strtoll(number, NULL, 10) : -1;
 }
@@ -29,7 +32,7 @@ bool pidfd_user(int pidfd, uid_t *ret_uid) {
 
         if (pid <= 0)
                 return false;
-        (void)g_file_get_contents(path, &text, NULL, NULL);
+        text = file_read_text(AT_FDCWD, path);
         number = behind(text, "\nUid:");
         if (!number)
                 return false;

@@ -123,9 +123,7 @@ static Door *open_kind(ManagerKind kind, GError **error) {
 
         door->kind = kind;
         door->hold_fd = -1;
-        return openers[kind](door, error) && connect_settle(door->bus, error)
-                       ? g_steal_pointer(&door)
-                       : NULL;
+        return openers[kind](door, error) ? g_steal_pointer(&door) : NULL;
 }
 
 /* Of a process, as many numbers as there are pid namespaces from ours down to its own. */

@@ -6,6 +6,7 @@
 
 #include "identity.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <sched.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "launcher/gate/namespace.h"
+#include "launcher/kernel/file.h"
 
 /* Of /proc/self/status: whoever is confined must not be served by somebody who is not. */
 static const char *const identity_status_lines[] = {
@@ -65,7 +67,8 @@ static void identity_add_privileges(GString *text) {
         g_autofree char *status = NULL, *label = NULL;
         g_auto(GStrv) lines = NULL;
 
-        if (!g_file_get_contents("/proc/self/status", &status, NULL, NULL))
+        status = file_read_text(AT_FDCWD, "/proc/self/status");
+        if (!status)
                 return;
 
         lines = g_strsplit(status, "\n", -1);
@@ -81,17 +84,18 @@ static void identity_add_privileges(GString *text) {
                 g_string_append_printf(text, "nice=%d\nidle=%d\n", getpriority(PRIO_PROCESS, 0),
                                        sched_getscheduler(0) == SCHED_IDLE);
 
-        if (g_file_get_contents("/proc/self/attr/current", &label, NULL, NULL))
+        label = file_read_text(AT_FDCWD, "/proc/self/attr/current");
+        if (label)
                 identity_add(text, "label", label);
 }
 
 /* Mounts whose later changes the manager's mount namespace does not get to see: where that table has
  * changed, the old manager's programs would see another file system than their caller. */
 static void identity_add_unpropagated_mounts(GString *text) {
-        g_autofree char *table = NULL;
+        g_autofree char *table = file_read_text(AT_FDCWD, "/proc/self/mountinfo");
         g_auto(GStrv) lines = NULL;
 
-        if (!g_file_get_contents("/proc/self/mountinfo", &table, NULL, NULL))
+        if (!table)
                 return;
 
         lines = g_strsplit(table, "\n", -1);
@@ -103,10 +107,10 @@ static void identity_add_unpropagated_mounts(GString *text) {
 /* On a machine booted with systemd the manager gets a scope from it, else it is rooted below the
  * caller's own cgroup, and then only callers in that cgroup are under the same limits. */
 static void identity_add_cgroups(GString *text) {
-        g_autofree char *table = NULL;
+        g_autofree char *table = file_read_text(AT_FDCWD, "/proc/self/cgroup");
         g_auto(GStrv) lines = NULL;
 
-        if (!g_file_get_contents("/proc/self/cgroup", &table, NULL, NULL))
+        if (!table)
                 return;
 
         lines = g_strsplit(table, "\n", -1);

@@ -170,7 +170,8 @@ static void prepare_interrupt(const Run *run) {
                         line = detach_message(128 + number, text);
                 else if (text)
                         line = g_strconcat(text, "\n", NULL);
-                record_put(&source, sink_is_terminal(&run->sink), put_text, record);
+                if (run->sink.fd >= 0)
+                        record_put(&source, sink_is_terminal(&run->sink), put_text, record);
                 g_string_append_c(record, '\n');
 
                 InterruptNote notes[INTERRUPT_NOTES] = {
@@ -278,6 +279,8 @@ static void print_evidence(const Verdict *verdict) {
 static void on_over(void *userdata) {
         Run *run = userdata;
 
+        if (sd_bus_is_ready(run->door->bus) == 0) /* at its end the loop would wait for it */
+                (void)sd_bus_detach_event(run->door->bus);
         attend_finish(&run->attendance, run->launch, run->event);
 }
 

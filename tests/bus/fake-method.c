@@ -250,20 +250,30 @@ static void answer_properties(Fake *fake, sd_bus_message *call, const FakeUnit *
 }
 
 /* A unit that is not there has the defaults of all units, and it comes and goes to tell them. */
-static void answer_not_found(Fake *fake, sd_bus_message *call, const char *path,
-                             const char *interface) {
+static FakeUnit *new_stranger(const char *path) {
+        FakeUnit *unit = NULL;
         char *name = NULL;
         int r = sd_bus_path_decode(path, FAKE_MANAGER_PATH "/unit", &name);
 
         g_assert(r > 0);
-        FakeUnit *unit = fake_unit_new(name);
-
+        unit = fake_unit_new(name);
         unit->load = "not-found";
-        answer_properties(fake, call, unit, interface);
-        fake_signal(fake, "UnitNew", "so", unit->name, unit->path);
-        fake_signal(fake, "UnitRemoved", "so", unit->name, unit->path);
-        fake_unit_free(unit);
         free(name);
+        return unit;
+}
+
+static void pass_by(Fake *fake, FakeUnit *stranger) {
+        fake_signal(fake, "UnitNew", "so", stranger->name, stranger->path);
+        fake_signal(fake, "UnitRemoved", "so", stranger->name, stranger->path);
+        fake_unit_free(stranger);
+}
+
+static void answer_not_found(Fake *fake, sd_bus_message *call, const char *path,
+                             const char *interface) {
+        FakeUnit *unit = new_stranger(path);
+
+        answer_properties(fake, call, unit, interface);
+        pass_by(fake, unit);
 }
 
 static void do_get_all(Fake *fake, sd_bus_message *call) {
@@ -283,22 +293,34 @@ static bool is_version(sd_bus_message *call, const char *interface, const char *
                strcmp(interface, FAKE_MANAGER_INTERFACE) == 0 && strcmp(name, "Version") == 0;
 }
 
-static void do_get(Fake *fake, sd_bus_message *call) {
+static void answer_property(Fake *fake, sd_bus_message *call, const FakeUnit *unit,
+                            const char *interface, const char *name) {
         g_autoptr(sd_bus_message) reply = NULL;
-        const char *interface = NULL, *name = NULL;
-        int r = sd_bus_message_read(call, "ss", &interface, &name);
-        const FakeUnit *unit = find_path(fake, sd_bus_message_get_path(call));
+        int r = sd_bus_message_new_method_return(call, &reply);
 
-        if (r >= 0)
-                r = sd_bus_message_new_method_return(call, &reply);
         g_assert(r >= 0);
-        if (is_version(call, interface, name))
-                answer(fake, call, "v", "s", FAKE_VERSION);
-        else if (!unit || fake_unit_append_one(unit, reply, interface, name) < 0)
+        if (fake_unit_append_one(unit, reply, interface, name) < 0)
                 answer_error(fake, call, "org.freedesktop.DBus.Error.UnknownProperty",
                              "Unknown property or interface.");
         else
                 send_reply(fake, call, reply, name);
+}
+
+static void do_get(Fake *fake, sd_bus_message *call) {
+        const char *path = sd_bus_message_get_path(call), *interface = NULL, *name = NULL;
+        int r = sd_bus_message_read(call, "ss", &interface, &name);
+        FakeUnit *unit = find_path(fake, path), *stranger = NULL;
+
+        g_assert(r >= 0);
+        if (is_version(call, interface, name)) {
+                answer(fake, call, "v", "s", FAKE_VERSION);
+                return;
+        }
+        if (!unit)
+                stranger = new_stranger(path);
+        answer_property(fake, call, unit ?: stranger, interface, name);
+        if (stranger)
+                pass_by(fake, stranger);
 }
 
 /* Dispatch */

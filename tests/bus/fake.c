@@ -135,6 +135,8 @@ static int open_client(Fake *fake, int fd, uint64_t deadline_usec, sd_bus **ret_
         if (r >= 0 && deadline_usec > 0)
                 r = sd_bus_set_method_call_timeout(bus, deadline_usec);
         if (r >= 0)
+                r = sd_bus_set_connected_signal(bus, 1);
+        if (r >= 0)
                 r = sd_bus_start(bus);
         if (r >= 0)
                 r = sd_bus_attach_event(bus, fake->event, SD_EVENT_PRIORITY_NORMAL);

@@ -52,7 +52,7 @@ static ManagerCall *make_list(Talk *talk) {
 }
 
 static ManagerCall *make_version(Talk *talk) {
-        return manager_get_version(talk_caller(talk));
+        return manager_get(talk_caller(talk), MANAGER_PATH, MANAGER_INTERFACE, "Version");
 }
 
 static ManagerCall *make_get_all(Talk *talk) {
@@ -70,7 +70,7 @@ static const struct {
         { make_reset, "ResetFailedUnit", "clearing the unit" },
         { make_subscribe, "Subscribe", "subscribing to the manager's signals" },
         { make_list, "ListUnitsByPatterns", "listing units" },
-        { make_version, "Get", "asking for the version" },
+        { make_version, "Get", "asking for a property" },
         { make_get_all, "GetAll", "reading the unit" },
 };
 

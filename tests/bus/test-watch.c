@@ -332,14 +332,16 @@ static void test_counters(void) {
         start(&listener);
         fake_count_network(listener.talk->fake, CASE_SLICE, 1000, 2000);
         fake_count_network(listener.talk->fake, CASE_UNIT, 1, 2);
-        unit_watch_read_counters(listener.watch);
+        unit_watch_clear_away(listener.watch);
         talk_settle(listener.talk);
         cmp_ok(unit_watch_state(listener.watch)->snapshot.net_in_bytes, "==", 1000,
                "what came in is the slice's count");
         cmp_ok(unit_watch_state(listener.watch)->snapshot.net_out_bytes, "==", 2000,
                "… what went out, too");
-        is(unit_watch_state(listener.watch)->snapshot.sub_state, "running",
-           "… and nothing else is the slice's");
+        unit_watch_clear_away(listener.watch);
+        talk_settle(listener.talk);
+        cmp_ok(unit_watch_state(listener.watch)->snapshot.net_in_bytes, "==", 1000,
+               "… and stay known when the slice is gone");
         unit_watch_free(listener.watch);
         talk_free(listener.talk);
 }
@@ -354,7 +356,7 @@ static void test_dead_connection(void) {
         ok(unit_watch_state(listener.watch)->is_disconnected, "the end of the connection is news");
         unit_watch_kill(listener.watch, SIGKILL);
         unit_watch_refresh(listener.watch);
-        unit_watch_read_counters(listener.watch);
+        unit_watch_ask_end(listener.watch);
         unit_watch_clear_away(listener.watch);
         talk_settle(listener.talk);
         ok(!unit_watch_state(listener.watch)->is_cleared, "nothing can be cleared away after it");
@@ -440,6 +442,32 @@ static void test_never_there(void) {
         talk_free(listener.talk);
 }
 
+static void test_end(void) {
+        Listener listener;
+        const UnitState *state;
+
+        listen(&listener);
+        state = unit_watch_state(listener.watch);
+        start(&listener);
+        unit_watch_ask_end(listener.watch);
+        unit_watch_clear_away(listener.watch);
+        ok(state->is_refreshing, "the end is asked for");
+        while (state->is_refreshing)
+                g_assert(sd_event_run(listener.talk->event, G_USEC_PER_SEC) > 0);
+        is(state->snapshot.active_state, "active",
+           "… and answered as it was before the clearing away");
+        is(state->snapshot.result, "success", "… with the result");
+        ok(!state->was_stopping && !state->is_removed, "… of a unit that nobody was ending");
+        talk_settle(listener.talk);
+        ok(state->is_cleared && !state->clear_error, "… which is cleared away in the same round");
+        unit_watch_ask_end(listener.watch);
+        while (state->is_refreshing)
+                g_assert(sd_event_run(listener.talk->event, G_USEC_PER_SEC) > 0);
+        ok(state->is_removed, "of a unit that is gone nothing is believed");
+        unit_watch_free(listener.watch);
+        talk_free(listener.talk);
+}
+
 static void test_dropped_by_news(void) {
         Listener listener;
 
@@ -454,6 +482,7 @@ int main(void) {
         plan(NO_PLAN);
         test_start();
         test_counters();
+        test_end();
         test_dead_connection();
         test_dead_start();
         test_clear_again();

@@ -233,7 +233,7 @@ int main(void) {
         kit_init();
         test_input();
         test_record();
-        test_manager("-v", WORDS_BEFORE, "silent");
+        test_manager("--best-effort", WORDS_BEFORE, "silent");
         test_manager("-q", "", "silent-quiet");
         test_manager("--detach", WORDS_BEFORE, "silent-detached");
         test_late_record(SIGTERM);

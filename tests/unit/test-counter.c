@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "launcher/kernel/counter.h"
+#include "launcher/kernel/file.h"
 #include "units/facts.h"
 
 #define NONE UINT64_MAX /* the text says nothing */
@@ -84,11 +85,11 @@ static void test_long_text(void) {
                                        "8:%d rbytes=1 wbytes=2 rios=1 wios=1 dbytes=0 dios=0\n", i);
         ok(g_file_set_contents(file, text->str, -1, NULL), "a long io.stat is written");
         dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-        read = counter_read_text(dir, "io.stat");
+        read = file_read_text(dir, "io.stat");
         ok(read && counter_parse(&counter->unified, read, &value), "it is read");
         cmp_ok(value, "==", 400, "every device of it is counted");
-        ok(!counter_read_text(dir, "none"), "a file that is not there is no text");
-        ok(!counter_read_text(-1, "io.stat"), "nor one of no directory");
+        ok(!file_read_text(dir, "none"), "a file that is not there is no text");
+        ok(!file_read_text(-1, "io.stat"), "nor one of no directory");
         (void)close(dir);
         (void)unlink(file);
         (void)rmdir(path);
