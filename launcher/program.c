@@ -193,11 +193,13 @@ bool program_shares_terminal(const Program *program) {
 }
 
 bool program_is_ending(const Program *program) {
-        return program->is_own && program->offspring.is_dead;
+        return program->is_own && (program->offspring.is_dead || program->death_usec > 0);
 }
 
+/* Of one that is traced the tracer is told first, and we only when it lets go. */
 bool program_is_dead(const Program *program) {
-        return program->death_usec > 0 && !program->init_io;
+        return program->death_usec > 0 && !program->init_io &&
+               (!program->is_own || program->offspring.is_dead);
 }
 
 static void put_end(int code, int status, int *ret_code, int *ret_status) {

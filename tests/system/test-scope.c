@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -124,6 +125,51 @@ static void test_ignored_children(void) {
         leftover_check(run, "ignored children");
 }
 
+static bool is_cgroup_gone(const void *path) {
+        g_autofree char *groups = NULL;
+
+        return g_file_get_contents(path, &groups, NULL, NULL) && strstr(groups, " (deleted)");
+}
+
+static pid_t child_of(const KitRun *run) {
+        g_autofree char *path = g_strdup_printf("/proc/%d/task/%d/children", (int)run->pid,
+                                                (int)run->pid);
+        g_autofree char *children = NULL;
+
+        (void)g_file_get_contents(path, &children, NULL, NULL);
+        return children ? (pid_t)g_ascii_strtoll(children, NULL, 10) : -1;
+}
+
+/* A debugger has the end first, and its parent, which is cordon, only when it lets go: here not before the manager has
+ * forgotten all of it. */
+static void test_traced(void) {
+        KitOrder order = { .options = WORDS(SCOPE), .command = VICTIM("say", "ready", "pause") };
+        g_autoptr(KitRun) run = kit_start(&order);
+        pid_t program;
+        bool is_traced;
+
+        (void)kit_wait_line(run, "ready");
+        program = child_of(run);
+        is_traced = program > 0 && ptrace(PTRACE_SEIZE, program, NULL, NULL) == 0;
+        if (program > 0)
+                (void)kill(program, SIGKILL);
+        skip(!is_traced, 4, "n/a: nobody may trace here");
+        {
+                g_autofree char *groups = g_strdup_printf("/proc/%d/cgroup", (int)program);
+                siginfo_t end = { 0 };
+
+                (void)waitid(P_PID, (id_t)program, &end, WEXITED | WNOWAIT | __WALL);
+                ok(kit_wait_until(is_cgroup_gone, groups, kit_patience(5 * KIT_SEC)),
+                   "a traced program is dead, and its cgroup has gone");
+                (void)waitid(P_PID, (id_t)program, &end, WEXITED | __WALL);
+                kit_finish(run);
+                is(record_text(run, "outcome"), "signaled", "its end is learnt when it is let go");
+                cmp_ok(record_number(run, "signal"), "==", SIGKILL, "and is the true one");
+                leftover_check(run, "traced");
+        }
+        end_skip;
+}
+
 /* clang-format off */
 static const struct {
         const char *const *options;
@@ -201,6 +247,7 @@ int main(void) {
         test_environment();
         test_orphans();
         test_ignored_children();
+        test_traced();
         test_refusals();
         test_other_pids();
         test_user();
