@@ -77,6 +77,28 @@ static bool is_job(void) {
         return getpgid(parent) != getpgrp() && getsid(parent) == getsid(0);
 }
 
+bool foreground_heeds_stops(void) {
+        struct sigaction now;
+
+        return sigaction(SIGTSTP, NULL, &now) == 0 && now.sa_handler != SIG_IGN;
+}
+
+/* Whoever runs us in his own group got it himself, and waits until all of it goes on. */
+bool foreground_leaves_stop(const Foreground *foreground, pid_t program,
+                            const struct signalfd_siginfo *info) {
+        return info->ssi_code == SI_KERNEL && is_job() && foreground_is_shared(foreground, program);
+}
+
+void foreground_stop_alone(void) {
+        sigset_t stop;
+
+        (void)sigemptyset(&stop);
+        (void)sigaddset(&stop, SIGTSTP);
+        (void)raise(SIGTSTP);
+        (void)sigprocmask(SIG_UNBLOCK, &stop, NULL); /* here we stand still */
+        (void)sigprocmask(SIG_BLOCK, &stop, NULL);
+}
+
 void foreground_stop_with(Foreground *foreground, pid_t program) {
         pid_t group = getpgid(program), now;
 

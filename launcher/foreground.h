@@ -5,6 +5,7 @@
  * that stops stops us with it, and afterwards all is as it was. */
 
 #include <stdbool.h>
+#include <sys/signalfd.h>
 #include <sys/types.h>
 
 typedef struct Foreground Foreground;
@@ -18,6 +19,16 @@ void foreground_free(Foreground *foreground);
 
 /* What the terminal tells us it tells the program, too. */
 bool foreground_is_shared(const Foreground *foreground, pid_t program);
+
+/* SIGTSTP is not ignored. */
+bool foreground_heeds_stops(void);
+
+/* This one came from a key, and the program has it, too: if it stops, we do. */
+bool foreground_leaves_stop(const Foreground *foreground, pid_t program,
+                            const struct signalfd_siginfo *info);
+
+/* As SIGTSTP does, which is blocked meanwhile. */
+void foreground_stop_alone(void);
 
 /* The program was stopped: so are we, for whoever waits for us, until we are told to go on; then it is. */
 void foreground_stop_with(Foreground *foreground, pid_t program);

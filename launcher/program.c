@@ -22,7 +22,7 @@ struct Program {
         Offspring offspring; /* of a program that is ours */
         Foreground *foreground;
         int terminal_fd; /* borrowed; −1 */
-        sd_event_source *gate_io, *death_io, *init_io, *children;
+        sd_event_source *gate_io, *death_io, *init_io, *children, *stops;
         uint64_t death_usec, death_realtime_usec;
 };
 
@@ -87,6 +87,14 @@ static int on_child(sd_event_source *source, const struct signalfd_siginfo *info
         return 0;
 }
 
+static int on_stop(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata) {
+        const Program *program = userdata;
+
+        if (!foreground_leaves_stop(program->foreground, program->offspring.pid, info))
+                foreground_stop_alone();
+        return 0;
+}
+
 static void watch(Program *program, sd_event_source **source, int fd,
                   sd_event_io_handler_t handler) {
         int r = sd_event_add_io(program->event, source, fd, EPOLLIN, handler, program);
@@ -120,6 +128,9 @@ bool program_execute(Program *program, const char *gate_path, const char *id, co
                                 SIGCHLD | SD_EVENT_SIGNAL_PROCMASK, on_child, program);
 
         g_assert(r >= 0);
+        if (program->foreground && foreground_heeds_stops())
+                (void)sd_event_add_signal(program->event, &program->stops,
+                                          SIGTSTP | SD_EVENT_SIGNAL_PROCMASK, on_stop, program);
         program->is_own = offspring_start(&program->offspring, gate_path, id, owner,
                                           gate_channel_child_end(program->gate), error);
         gate_channel_drop_child_end(program->gate);
@@ -138,6 +149,7 @@ void program_hush(Program *program) {
         program->gate_io = sd_event_source_disable_unref(program->gate_io);
         program->death_io = sd_event_source_disable_unref(program->death_io);
         program->init_io = sd_event_source_disable_unref(program->init_io);
+        program->stops = sd_event_source_disable_unref(program->stops);
         foreground_restore(program->foreground);
         g_clear_pointer(&program->foreground, foreground_free);
 }

@@ -253,6 +253,19 @@ static void test_job(void) {
         check_back("tmux-job", 130, "a program that was stopped");
 }
 
+/* What a program makes of Ctrl-Z is its own business. */
+static void test_handled_stop(void) {
+        begin();
+        enter_cordon("tmux-handled", "./sitter watch");
+        see("*\nready", "a program that does not stop");
+        key("C-z");
+        see("*got TSTP", "is told of Ctrl-Z");
+        enter("hello");
+        see("*heard hello", "and goes on, and so does cordon");
+        enter("quit");
+        check_back("tmux-handled", 0, "a program that does not stop");
+}
+
 /* A shell that suspends itself is stopped alone, and nobody else would tell the shell outside. */
 static void test_suspend(void) {
         begin();
@@ -387,6 +400,7 @@ int main(void) {
         test_killed();
         if (kit_is_scope()) {
                 test_job();
+                test_handled_stop();
                 test_suspend();
         } else {
                 test_escape();
