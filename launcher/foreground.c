@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <glib.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <termios.h>
 #include <unistd.h>
@@ -47,6 +48,51 @@ static bool is_empty(pid_t group) {
         return kill(-group, 0) < 0 && errno == ESRCH;
 }
 
+typedef struct {
+        char state;
+        pid_t parent, group;
+} Relations;
+
+static bool read_relations(pid_t pid, Relations *ret_relations) {
+        g_autofree char *path = g_strdup_printf("/proc/%d/stat", (int)pid);
+        g_autofree char *text = NULL;
+        const char *behind_name;
+
+        if (!g_file_get_contents(path, &text, NULL, NULL) || !(behind_name = strrchr(text, ')')))
+                return false;
+        return sscanf(behind_name, ") %c %d %d", &ret_relations->state, &ret_relations->parent,
+                      &ret_relations->group) == 3;
+}
+
+/* A script that runs us is no part of a pipeline with us. */
+static bool is_above_us(pid_t pid) {
+        Relations relations;
+        pid_t above = getppid();
+
+        while (above > 1 && above != pid && read_relations(above, &relations))
+                above = relations.parent;
+        return above == pid;
+}
+
+static bool is_company(pid_t pid) {
+        Relations relations;
+
+        return pid > 0 && pid != getpid() && getpgid(pid) == getpgrp() &&
+               read_relations(pid, &relations) && !strchr("ZX", relations.state) &&
+               relations.parent != getpid() && !is_above_us(pid);
+}
+
+/* Who is behind us in a pipeline may be a pager, which has the terminal as it needs it. */
+static bool is_read_by_company(void) {
+        g_autoptr(GDir) processes = isatty(STDOUT_FILENO) ? NULL : g_dir_open("/proc", 0, NULL);
+        const char *name;
+
+        while (processes && (name = g_dir_read_name(processes)))
+                if (is_company((pid_t)g_ascii_strtoll(name, NULL, 10)))
+                        return true;
+        return false;
+}
+
 void foreground_restore(Foreground *foreground) {
         pid_t now = foreground && foreground->was_ours ? tcgetpgrp(foreground->fd) : -1;
 
@@ -54,7 +100,8 @@ void foreground_restore(Foreground *foreground) {
                 give_to(foreground, getpgrp());
                 now = tcgetpgrp(foreground->fd);
         }
-        if (now > 0 && now == getpgrp()) /* else we are in the background, and it is another's */
+        if (now > 0 && now == getpgrp() && /* else we are in the background, and it is another's */
+            !is_read_by_company())
                 (void)tcsetattr(foreground->fd, TCSANOW,
                                 &foreground->before); /* Ctrl-S may be on */
 }

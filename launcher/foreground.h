@@ -13,7 +13,8 @@ typedef struct Foreground Foreground;
 /* NULL: there is no terminal. */
 Foreground *foreground_new(void);
 
-/* Back to what it was, where it was ours and unless it belongs to somebody else by now. */
+/* Back to what it was, where it was ours and unless it belongs to somebody else by now: its modes are also those of who
+ * reads what we wrote into a pipe. */
 void foreground_restore(Foreground *foreground);
 void foreground_free(Foreground *foreground);
 

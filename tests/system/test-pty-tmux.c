@@ -266,6 +266,25 @@ static void test_handled_stop(void) {
         check_back("tmux-handled", 0, "a program that does not stop");
 }
 
+/* Whose input ends when cordon has ended. The first line comes when cordon knows the terminal, the last word goes when the
+ * pager has it. */
+static void test_pipe(void) {
+        static const char pager[] = "read line; stty -icanon </dev/tty; echo >go; cat\n"
+                                    "stty -a </dev/tty | tr ' ;' '\\n\\n' | grep icanon\n"
+                                    "stty icanon </dev/tty\n";
+        g_autofree char *path = g_build_filename(kit_directory(), "pager", NULL);
+        g_autofree char *line = cordon_line("tmux-pipe", "sh -c 'echo ready; read word <go'");
+        g_autofree char *pipeline = g_strconcat(line, " | sh pager", NULL);
+
+        if (!g_file_set_contents(path, pager, -1, NULL))
+                BAIL_OUT("cannot make %s", path);
+        begin();
+        enter("mkfifo go; clear");
+        enter(pipeline);
+        see("*\n-icanon\n$", "a pager behind it keeps its terminal");
+        check_back("tmux-pipe", 0, "a pager behind it");
+}
+
 /* A shell that suspends itself is stopped alone, and nobody else would tell the shell outside. */
 static void test_suspend(void) {
         begin();
@@ -401,6 +420,7 @@ int main(void) {
         if (kit_is_scope()) {
                 test_job();
                 test_handled_stop();
+                test_pipe();
                 test_suspend();
         } else {
                 test_escape();
