@@ -25,6 +25,7 @@ typedef struct {
         const WallsContext *context;
         char *proc;     /* /proc/PID */
         char *writable; /* the mount that should not be */
+        bool has_open_directory;
 } View;
 
 /* What is at a path inside. */
@@ -293,6 +294,28 @@ static unsigned residuals_of(const View *view) {
         return residuals;
 }
 
+/* What it has inherited leads out of any root: to what lies below it, and by ".." to all the rest. */
+static bool has_open_directory(const View *view) {
+        g_autofree char *path = g_strconcat(view->proc, "/fd", NULL);
+        g_autoptr(GDir) descriptors = g_dir_open(path, 0, NULL);
+        const char *name;
+
+        while (descriptors && (name = g_dir_read_name(descriptors))) {
+                g_autofree char *file = g_build_filename(path, name, NULL);
+
+                if (g_file_test(file, G_FILE_TEST_IS_DIR))
+                        return true;
+        }
+        return false;
+}
+
+/* Of what is somewhere else inside, or cannot be written there. */
+static bool is_passed_by(Isolation isolation) {
+        return isolation == ISOLATION_UNTRUSTED || isolation == ISOLATION_PRIVATE_TMP ||
+               isolation == ISOLATION_FS || isolation == ISOLATION_RO ||
+               isolation == ISOLATION_HIDE;
+}
+
 /* Nobody outside can see it: the gate has tried it. What is writable must still be so. */
 static bool is_landlocked(const View *view, Isolation isolation) {
         return view->context->hello->enclosure == GATE_ENCLOSURE_LANDLOCK &&
@@ -306,6 +329,8 @@ static const char *check_one(View *view, Isolation isolation, char **ret_what) {
 
         if (is_landlocked(view, isolation))
                 return NULL;
+        if (view->has_open_directory && is_passed_by(isolation))
+                return "the program has inherited an open directory, which leads past it";
         switch (isolation) {
         case ISOLATION_UNTRUSTED:
                 return check_untrusted(view);
@@ -337,6 +362,7 @@ bool walls_check(const IsolationSet *set, const WallsContext *context, Readback 
         View view = { .set = set, .context = context, .proc = proc };
         bool all = true;
 
+        view.has_open_directory = isolation_any_mount(set) && has_open_directory(&view);
         readback->is_landlock = context->hello->enclosure == GATE_ENCLOSURE_LANDLOCK;
         for (int i = 0; i < _ISOLATION_MAX; i++) {
                 const IsolationInfo *info = isolation_info((Isolation)i);

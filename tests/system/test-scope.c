@@ -66,6 +66,42 @@ static void test_descriptors(void) {
         leftover_check(run, "descriptors");
 }
 
+static void open_root(void) {
+        int fd = open("/", O_RDONLY | O_DIRECTORY);
+
+        (void)dup2(fd, 40);
+        (void)fcntl(40, F_SETFD, 0);
+}
+
+/* Below an open directory all is as outside, and above it, too. */
+static void test_open_directory(void) {
+        KitOrder order = { .options = WORDS(SCOPE, "--private-tmp", "-C", "/"),
+                           .command = WORDS("true") };
+        KitOrder leaky = { .options = order.options,
+                           .command = order.command,
+                           .prepare = open_root };
+        KitOrder reported = { .options = WORDS(SCOPE, "--private-tmp", "-C", "/", "--best-effort"),
+                              .command = order.command,
+                              .prepare = open_root };
+        g_autoptr(KitRun) alone = kit_run(&order);
+
+        skip(alone->status != 0, 5, "n/a: nobody can isolate here");
+        {
+                g_autoptr(KitRun) refused = kit_run(&leaky);
+                g_autoptr(KitRun) run = kit_run(&reported);
+
+                cmp_ok(refused->status, "==", 125, "an open directory leads out: refused");
+                is(record_text(refused, "error.message"),
+                   "--private-tmp is not in force: PrivateTmp was set, but the program has "
+                   "inherited an open directory, which leads past it",
+                   "with its reason");
+                leftover_check(refused, "open directory");
+                cmp_ok(run->status, "==", 0, "--best-effort does with it");
+                is(run->errors->str, "cordon: not enforced: --private-tmp\n", "and says so");
+        }
+        end_skip;
+}
+
 /* The gate's environment is nobody's, the caller's is the program's. */
 static void test_environment(void) {
         KitOrder order = { .options = WORDS(SCOPE, "-E", "RUNTIME_DIRECTORY=/mine"),
@@ -244,6 +280,7 @@ int main(void) {
         kit_init();
         test_modes();
         test_descriptors();
+        test_open_directory();
         test_environment();
         test_orphans();
         test_ignored_children();
