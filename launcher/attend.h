@@ -16,7 +16,7 @@ typedef struct {
         Terminal *terminal; /* NULL: it has none */
         Launch *launch;     /* borrowed; NULL: not yet */
         sd_event *event;    /* likewise */
-        bool is_capture, heeds_hang_up, has_hung_up;
+        bool heeds_hang_up, has_hung_up;
         char *complaint; /* for people: why what was said was not shown; NULL: it was */
 } Attendance;
 
