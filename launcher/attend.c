@@ -83,6 +83,7 @@ bool attend_open(Attendance *attendance, LaunchSettings *settings, GError **erro
         if (!attendance->terminal)
                 return false;
 
+        attendance->has_keys = isatty(order.input_fd);
         settings->has_terminal = true;
         for (int i = STDIN_FILENO; i < (has_errors ? CAPTURE_STREAMS : STDERR_FILENO); i++)
                 settings->stdio[i] = terminal_program_end(attendance->terminal);
@@ -97,7 +98,7 @@ void attend_begin(Attendance *attendance, Launch *launch) {
 
 /* Who does not wait for what is left has the words and the record like one who reads nothing: the signal is still there
  * when we would have to wait for him. */
-void attend_signal(Attendance *attendance, Launch *launch, int signal) {
+static void heed(Attendance *attendance, Launch *launch, int signal) {
         if (!attendance->terminal) {
                 launch_cancel(launch, signal);
         } else if (terminal_is_finishing(attendance->terminal)) {
@@ -107,6 +108,21 @@ void attend_signal(Attendance *attendance, Launch *launch, int signal) {
                 attendance->has_hung_up |= signal == SIGHUP;
                 launch_cancel(launch, signal);
         }
+}
+
+void attend_signal(Attendance *attendance, Launch *launch, const struct signalfd_siginfo *info) {
+        attendance->is_interrupt_typed |= info->ssi_signo == SIGINT && info->ssi_code == SI_KERNEL;
+        if (!launch_leaves_to_program(launch, info))
+                heed(attendance, launch, (int)info->ssi_signo);
+}
+
+/* Of a key alone a program with a terminal of its own hears. */
+bool attend_was_interrupted(const Attendance *attendance, const Facts *facts,
+                            const Verdict *verdict) {
+        if (verdict->outcome == OUTCOME_CANCELLED)
+                return attendance->is_interrupt_typed;
+        return verdict->outcome == OUTCOME_SIGNALED && facts->exec_main_status == SIGINT &&
+               (attendance->is_interrupt_typed || attendance->has_keys);
 }
 
 static bool was_ended(const Facts *facts) {

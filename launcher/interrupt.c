@@ -163,3 +163,13 @@ void interrupt_forget(void) {
         for (size_t i = 0; i < G_N_ELEMENTS(signals); i++)
                 interrupt_prepare(signals[i], nothing);
 }
+
+void interrupt_end(void) {
+        sigset_t set;
+
+        sigemptyset(&set);
+        sigaddset(&set, SIGINT);
+        (void)signal(SIGINT, SIG_DFL);
+        (void)raise(SIGINT);
+        (void)sigprocmask(SIG_UNBLOCK, &set, NULL);
+}

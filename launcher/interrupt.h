@@ -35,3 +35,6 @@ void interrupt_hold(void);
 
 /* All of it. While the other end takes nothing, a signal that is held ends us as if nobody had ever handled it. */
 bool interrupt_write(int fd, const char *text, size_t size) G_GNUC_WARN_UNUSED_RESULT;
+
+/* As whoever has no handler for Ctrl-C ends by it. */
+void interrupt_end(void);

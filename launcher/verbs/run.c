@@ -53,6 +53,7 @@ typedef struct {
         bool is_beginning_told;
         int tell_fd; /* of a detached launcher, while its caller waits; −1 */
         bool is_caller_told;
+        bool is_interrupted;     /* by Ctrl-C, and so it ends */
         sd_event_source *waiter; /* says that the caller has heard, or does not wait any more */
 } Run;
 
@@ -80,8 +81,6 @@ static void run_clear(Run *run) {
         if (run->input_fd >= 0)
                 (void)close(run->input_fd);
 }
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Run, run_clear)
 
 /* A line on standard error. That nobody takes it is no failure. */
 static void G_GNUC_PRINTF(1, 2) print(const char *format, ...) {
@@ -231,8 +230,7 @@ static bool prepare(Run *run, char **argv, GError **error) {
 static int on_signal(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata) {
         Run *run = userdata;
 
-        if (!launch_leaves_to_program(run->launch, info))
-                attend_signal(&run->attendance, run->launch, (int)info->ssi_signo);
+        attend_signal(&run->attendance, run->launch, info);
         return 0;
 }
 
@@ -506,6 +504,8 @@ static int report(Run *run) {
                 print_evidence(&verdict);
         if (write_record(run, &source) && !run->attendance.complaint)
                 status = verdict_exit_status(&verdict, facts);
+        run->is_interrupted = status == 128 + SIGINT &&
+                              attend_was_interrupted(&run->attendance, facts, &verdict);
         if (run->tell_fd >= 0)
                 tell_end(run, status, words); /* its caller finds the record */
         return status;
@@ -561,33 +561,43 @@ static int print_plan(const Run *run) {
         return 0;
 }
 
-int verb_run(char **argv) {
-        g_auto(Run) run = { .input_fd = -1, .sink = SINK_INIT, .tell_fd = -1 };
+static int run_command(Run *run, char **argv) {
         g_autoptr(GError) error = NULL;
         int status = STATUS_FAILURE;
+
+        if (!prepare(run, argv, &error)) {
+                refuse(run, error);
+                return report(run);
+        }
+        if (run->options.is_help) {
+                help_print_run(stdout);
+                return 0;
+        }
+        if (run->options.is_dry_run)
+                return print_plan(run);
+        if (run->options.is_detach) {
+                interrupt_forget(); /* from now on the child's business */
+                if (!detach_fork(&run->tell_fd, &status))
+                        return status;
+                prepare_interrupt(run);
+        }
+        if (!launch(run, &error))
+                refuse(run, error);
+        return report(run);
+}
+
+int verb_run(char **argv) {
+        Run run = { .input_fd = -1, .sink = SINK_INIT, .tell_fd = -1 };
+        int status;
 
         options_init(&run.options);
         facts_init(&run.refused);
         caller_read(&run.caller); /* before anything of it is changed */
         interrupt_begin(run.caller.signal_ignored);
         session_lift_own_limits();
-        if (!prepare(&run, argv, &error)) {
-                refuse(&run, error);
-                return report(&run);
-        }
-        if (run.options.is_help) {
-                help_print_run(stdout);
-                return 0;
-        }
-        if (run.options.is_dry_run)
-                return print_plan(&run);
-        if (run.options.is_detach) {
-                interrupt_forget(); /* from now on the child's business */
-                if (!detach_fork(&run.tell_fd, &status))
-                        return status;
-                prepare_interrupt(&run);
-        }
-        if (!launch(&run, &error))
-                refuse(&run, error);
-        return report(&run);
+        status = run_command(&run, argv);
+        run_clear(&run);
+        if (run.is_interrupted)
+                interrupt_end();
+        return status;
 }

@@ -214,6 +214,19 @@ static void test_interrupt(void) {
         check_back("tmux-interrupt", 130, "Ctrl-C");
 }
 
+/* The shell goes on with a loop unless what it waited for ended by the signal. */
+static void test_loop(void) {
+        g_autofree char *line = cordon_line("tmux-loop", WAITING);
+        g_autofree char *loop = g_strdup_printf("while :; do %s; done", line);
+
+        begin();
+        enter(loop);
+        see("*\nready", "a program in a loop of the shell's");
+        key("C-c");
+        see("*cordon: killed (SIGINT) after *\n$", "Ctrl-C ends the loop, too");
+        check_back("tmux-loop", 130, "Ctrl-C in a loop");
+}
+
 static void test_escape(void) {
         begin();
         enter_cordon("tmux-escape", "sh -c 'stty raw -echo; echo rea''dy; sleep 1000'");
@@ -416,6 +429,7 @@ int main(void) {
         test_editor();
         test_shell();
         test_interrupt();
+        test_loop();
         test_killed();
         if (kit_is_scope()) {
                 test_job();
