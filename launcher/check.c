@@ -208,7 +208,7 @@ void check_explain_failure(const CheckSource *source, GError **error) {
                                     "the standard streams could not be set up" },
                 [GATE_AT_INIT] = { LAUNCHER_ERROR_GATE,
                                    "no process 1 of its own could be made (it is one of --tasks)" },
-                [GATE_AT_USER] = { LAUNCHER_ERROR_ACCOUNT,
+                [GATE_AT_USER] = { LAUNCHER_ERROR_GATE,
                                    "the program cannot be that user or group" },
                 [GATE_AT_ENCLOSURE] = { LAUNCHER_ERROR_GATE, "its isolation could not be made" },
                 [GATE_AT_TERMINAL] = { LAUNCHER_ERROR_GATE,

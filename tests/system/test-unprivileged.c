@@ -368,6 +368,14 @@ static void test_disk(void) {
                 BAIL_OUT("cannot remove %s: %s", workspace, strerror(errno));
 }
 
+/* There is such a user, so it is not the name that is wrong. */
+static void test_other_user(void) {
+        g_autoptr(KitRun) ended = run(WORDS("--uid", "0"), WORDS("say", "ran"));
+
+        ends_as(ended, "refused", 125, "--uid that he may not become");
+        is(record_text(ended, "error.code"), "gate", "%s: and why", ground.name);
+}
+
 static void test_timeout(void) {
         g_autoptr(KitRun) ended = run(WORDS("--timeout", "300ms"), WORDS("pause"));
 
@@ -478,6 +486,7 @@ static void test_ground(void) {
                 BAIL_OUT("no private manager for a normal user");
         name = g_path_get_basename(directory);
         test_disk();
+        test_other_user();
         test_timeout();
         test_memory();
         test_tasks();
