@@ -229,6 +229,45 @@ static bool is_kept_by_us(const Spec *spec, Limit limit) {
                limit_set_is_limited(&spec->limits, limit);
 }
 
+/* What a scope's program makes of itself before it is executed, and no unit says: "--uid nobody", "--fs strict". */
+static GPtrArray *own_doings(const Spec *spec) {
+        const IsolationSet *set = &spec->isolation;
+        GPtrArray *doings = g_ptr_array_new_with_free_func(g_free);
+
+        if (!spec->is_scope)
+                return doings;
+        if (spec->user)
+                g_ptr_array_add(doings, g_strdup_printf("--uid %s", spec->user));
+        if (spec->group)
+                g_ptr_array_add(doings, g_strdup_printf("--gid %s", spec->group));
+        if (set->has_private_tmp)
+                g_ptr_array_add(doings, g_strdup("--private-tmp"));
+        if (set->has_no_network)
+                g_ptr_array_add(doings, g_strdup("--net none"));
+        if (set->has_strict_fs)
+                g_ptr_array_add(doings, g_strdup("--fs strict"));
+        if (set->has_strict_fs && set->workspace)
+                g_ptr_array_add(doings, g_strdup_printf("--workspace %s", set->workspace));
+        for (guint i = 0; set->rules && i < set->rules->len; i++) {
+                const PathRule *rule = set->rules->pdata[i];
+                g_autofree char *path = isolation_rule_text(rule);
+
+                g_ptr_array_add(doings,
+                                g_strdup_printf("--%s %s", isolation_info(rule->kind)->key, path));
+        }
+        return doings;
+}
+
+static void append_doings(GString *text, const Spec *spec) {
+        g_autoptr(GPtrArray) doings = own_doings(spec);
+
+        for (guint i = 0; i < doings->len; i++)
+                g_string_append_printf(text, "%s%s", i > 0 ? ", " : "# the program makes itself: ",
+                                       (const char *)doings->pdata[i]);
+        if (doings->len > 0)
+                g_string_append_c(text, '\n');
+}
+
 static void append_kept(GString *text, const Spec *spec) {
         const char *before = "# cordon itself keeps: ";
 
@@ -277,7 +316,11 @@ static void append_gate(GString *text, const Spec *spec, const PlanWorld *world)
 
 static void add_gate(cJSON *plan, const Spec *spec) {
         cJSON *object = cJSON_AddObjectToObject(plan, "program");
+        g_autoptr(GPtrArray) doings = own_doings(spec);
+        cJSON *options = doings->len > 0 ? cJSON_AddArrayToObject(object, "options") : NULL;
 
+        for (guint i = 0; i < doings->len; i++)
+                cJSON_AddItemToArray(options, cJSON_CreateString(doings->pdata[i]));
         for (int i = 0; i < _LIMIT_MAX; i++) {
                 g_autofree char *values = own_rlimit(spec, (Limit)i);
 
@@ -298,6 +341,7 @@ char *plan_to_text(const Spec *spec, const PlanWorld *world, const PropertyList 
                         text,
                         "# a private manager takes this over its own socket: not to be pasted\n");
         append_kept(text, spec);
+        append_doings(text, spec);
         if (spec->isolation.allow)
                 g_string_append(text,
                                 "# --net allow: the files that name its hosts inside are made "

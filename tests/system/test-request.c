@@ -204,6 +204,22 @@ static void test_dry_run(void) {
         leftover_check(run, "--dry-run");
 }
 
+/* In a scope the manager has no part in it, and no property says it. */
+static void test_dry_isolation(void) {
+        KitOrder order = { .options = WORDS("--dry-run", "--net", "none", "--hide", "/srv", "-C",
+                                            "/"),
+                           .command = VICTIM("say", "ran") };
+        g_autoptr(KitRun) run = kit_run(&order);
+        const char *const shown[] = {
+                kit_is_scope() ? "--net none" : "PrivateNetwork=yes",
+                kit_is_scope() ? "--hide /srv" : "TemporaryFileSystem=/srv",
+        };
+
+        cmp_ok(run->status, "==", 0, "--dry-run with walls succeeds: %s", run->errors->str);
+        for (size_t i = 0; i < G_N_ELEMENTS(shown); i++)
+                ok(strstr(run->output->str, shown[i]), "--dry-run shows %s", shown[i]);
+}
+
 int main(void) {
         kit_init();
         test_job();
@@ -215,6 +231,7 @@ int main(void) {
         test_property();
         test_labels();
         test_dry_run();
+        test_dry_isolation();
         kit_clear();
         done_testing();
 }
