@@ -253,7 +253,7 @@ static bool take_option(Options *options, const OptionInfo *info, const JsonValu
                give(options, info, value->text, path, error);
 }
 
-static bool refuse_key(const char *name, const char *path, GError **error) {
+static bool refuse_key(const char *verb, const char *name, const char *path, GError **error) {
         Nearest nearest = nearest_to(name);
 
         for (size_t i = 0; i < G_N_ELEMENTS(own_keys); i++) {
@@ -267,6 +267,8 @@ static bool refuse_key(const char *name, const char *path, GError **error) {
 
                 if (is_same && info->group == OPTION_GROUP_LIMITS)
                         return job_error(error, path, "a limit; it belongs into \"limits\"");
+                if (is_same && !option_is_of(info, verb))
+                        return job_error(error, path, "cordon %s has no such option", verb);
                 if (is_same)
                         return job_error(error, path,
                                          "only for the command line, not part of a job");
@@ -285,10 +287,10 @@ static bool take_key(Options *options, const char *name, const JsonValue *value,
                 const OptionInfo *info = option_at(i);
 
                 if (strcmp(info->name, name) == 0 && info->group != OPTION_GROUP_LIMITS &&
-                    !(info->flags & OPTION_NOT_IN_JOB))
+                    !(info->flags & OPTION_NOT_IN_JOB) && option_is_of(info, options->verb))
                         return take_option(options, info, value, path, error);
         }
-        return refuse_key(name, path, error);
+        return refuse_key(options->verb, name, path, error);
 }
 
 bool job_parse(const char *text, size_t size, Options *options, GError **error) {
@@ -359,6 +361,7 @@ static bool read_job(const char *place, Options *options, GError **error) {
 bool job_options_parse(Options *options, char **argv, GError **error) {
         bool parsed = options_parse(options, argv, error);
         g_autofree char *place = g_steal_pointer(&options->job);
+        const char *verb = options->verb;
 
         if (!parsed || !place || options->is_help)
                 return parsed;
@@ -366,6 +369,7 @@ bool job_options_parse(Options *options, char **argv, GError **error) {
         /* The words were read to find the job; now they are read again, on top of it. */
         options_clear(options);
         options_init(options);
+        options->verb = verb;
         parsed = read_job(place, options, error);
         return options_parse(options, argv, parsed ? error : NULL) && parsed;
 }

@@ -249,6 +249,8 @@ static void go(Launch *launch) {
                 refuse_error(launch, error);
                 return;
         }
+        if (launch->settings.on_ready)
+                launch->settings.on_ready(launch->settings.userdata);
 
         launch->phase = PHASE_RUNNING;
         deadline_disarm(&launch->patience);
@@ -357,13 +359,6 @@ static void decide_starting(Launch *launch) {
                 decide_ready(launch);
 }
 
-static uint64_t count_stragglers(const Launch *launch) {
-        uint64_t count = cgroup_count_processes(launch->cgroup);
-        bool has_gate = gate_channel_init_fd(program_gate(launch->program)) >= 0;
-
-        return has_gate && count > 0 ? count - 1 : count;
-}
-
 static void await_word(Launch *launch) {
         gate_channel_dismiss(program_gate(launch->program));
         deadline_arm(launch->settings.event, &launch->patience, WORD_PATIENCE_USEC, on_patience,
@@ -375,7 +370,7 @@ static void await_word(Launch *launch) {
 static int on_tree_look(sd_event_source *source, uint64_t usec, void *userdata) {
         Launch *launch = userdata;
 
-        if (count_stragglers(launch) == 0)
+        if (program_count_others(launch->program, launch->cgroup) == 0)
                 await_word(launch);
         else
                 deadline_arm(launch->settings.event, &launch->patience, TREE_LOOK_USEC,
@@ -399,7 +394,7 @@ static void see_to_stragglers(Launch *launch) {
                 on_tree_look(NULL, 0, launch);
                 return;
         }
-        launch->facts.outlived = count_stragglers(launch);
+        launch->facts.outlived = program_count_others(launch->program, launch->cgroup);
         if (launch->facts.outlived > 0)
                 enforcer_kill(launch->enforcer);
         else if (program_asks_nothing_more(launch->program))

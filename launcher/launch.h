@@ -33,10 +33,12 @@ typedef struct {
         int stdio[3];      /* what the program gets; −1: closed */
         bool has_terminal; /* of its own, stdio[0]; whoever reads it feeds the capture, if any */
         bool is_capture;   /* stdout and stderr go into the record instead */
-        bool is_kill_on_output;   /* the output limit ends the run */
-        bool is_tree_awaited;     /* it ends with its last process, not with its main one */
-        bool is_best_effort;      /* a limit that is not in force is reported, not refused */
-        LaunchHandler on_started; /* the program was executed; NULL: nobody asks */
+        bool is_kill_on_output; /* the output limit ends the run */
+        bool is_tree_awaited;   /* it ends with its last process, not with its main one */
+        bool is_best_effort;    /* a limit that is not in force is reported, not refused */
+        LaunchHandler
+                on_ready; /* what was asked is in force, and next it is executed; NULL: nobody asks */
+        LaunchHandler on_started; /* the program was executed; NULL: likewise */
         LaunchHandler
                 on_unguarded; /* its guard is lost: if we died now, it would run on; NULL: likewise */
         LaunchHandler handler; /* it is over */

@@ -58,11 +58,12 @@ static bool take_private(Options *options, const char *value, GError **error) {
 
 static bool take_service(Options *options, const char *value, GError **error) {
         options->is_scope = false;
+        options->is_mode_said = true;
         return true;
 }
 
 static bool take_scope(Options *options, const char *value, GError **error) {
-        options->is_scope = true;
+        options->is_scope = options->is_mode_said = true;
         return true;
 }
 
@@ -263,27 +264,27 @@ static const OptionInfo table[] = {
         { "rw",          0,  "PATH",     OPTION_GROUP_ISOLATION, take_rw,       "shown, and writable; repeatable", OPTION_REPEATABLE },
         { "hide",        0,  "PATH",     OPTION_GROUP_ISOLATION, take_hide,     "not to be seen; repeatable", OPTION_REPEATABLE },
         { "scratch",     0,  "PATH[:SIZE]", OPTION_GROUP_ISOLATION, take_scratch, "an empty tmpfs there; repeatable", OPTION_REPEATABLE },
-        { "service",     0,  NULL,       OPTION_GROUP_WORLD,   take_service,    "a child of the manager's (the default)" },
-        { "scope",       0,  NULL,       OPTION_GROUP_WORLD,   take_scope,      "a child of the caller's, with all it has open" },
+        { "service",     0,  NULL,       OPTION_GROUP_WORLD,   take_service,    "a child of the manager's (the default)", .in_shell = "a child of the manager's" },
+        { "scope",       0,  NULL,       OPTION_GROUP_WORLD,   take_scope,      "a child of the caller's, with all it has open", .in_shell = "a child of the caller's (the default)" },
         { "wait",        0,  "main|tree", OPTION_GROUP_WORLD,  take_wait,       "which end is its end (default: main)" },
         { "id",          0,  "NAME",     OPTION_GROUP_WORLD,   take_id,         "name of the sandbox (default: made up)" },
         { "label",       0,  "KEY=VALUE", OPTION_GROUP_WORLD,  take_label,      "a label for the record; repeatable", OPTION_NOT_IN_JOB },
         { "setenv",      'E', "VAR[=VALUE]", OPTION_GROUP_WORLD, take_variable, "set a variable, or pass the caller's", OPTION_NOT_IN_JOB },
         { "clean-env",   0,  NULL,       OPTION_GROUP_WORLD,   take_clean_environment, "begin with an empty environment" },
         { "directory",   'C', "DIR",     OPTION_GROUP_WORLD,   take_directory,  "working directory" },
-        { "uid",         0,  "USER",     OPTION_GROUP_WORLD,   take_uid,        "run it as this user (name or number)" },
+        { "uid",         0,  "USER",     OPTION_GROUP_WORLD,   take_uid,        "run it as this user (name or number)", .in_shell = "this user's shell, run as this user" },
         { "gid",         0,  "GROUP",    OPTION_GROUP_WORLD,   take_gid,        "run it as this group" },
-        { "stdin",       0,  "FILE|null", OPTION_GROUP_WORLD,  take_stdin,      "standard input (default: the caller's)" },
-        { "pty",         0,  NULL,       OPTION_GROUP_WORLD,   take_pty,        "a terminal of its own (the default at a terminal)" },
-        { "no-pty",      0,  NULL,       OPTION_GROUP_WORLD,   take_no_pty,     "the caller's streams, at a terminal too", OPTION_NOT_IN_JOB },
+        { "stdin",       0,  "FILE|null", OPTION_GROUP_WORLD,  take_stdin,      "standard input (default: the caller's)", OPTION_NOT_IN_SHELL },
+        { "pty",         0,  NULL,       OPTION_GROUP_WORLD,   take_pty,        "a terminal of its own (the default at a terminal)", .in_shell = "--service, with a terminal of its own" },
+        { "no-pty",      0,  NULL,       OPTION_GROUP_WORLD,   take_no_pty,     "the caller's streams, at a terminal too", OPTION_NOT_IN_JOB | OPTION_NOT_IN_SHELL },
         { "property",    'p', "NAME=VALUE", OPTION_GROUP_WORLD, take_property,  "a property of the unit; repeatable", OPTION_REPEATABLE },
-        { "job",         0,  "FILE|-",   OPTION_GROUP_WORLD,   take_job,        "a JSON job; options win over what it says", OPTION_NOT_IN_JOB },
-        { "capture",     0,  NULL,       OPTION_GROUP_RECORD,  take_capture,    "stdout and stderr go into the record" },
-        { "on-output",   0,  "truncate|kill", OPTION_GROUP_RECORD, take_on_output, "what the output limit does (default: truncate)" },
+        { "job",         0,  "FILE|-",   OPTION_GROUP_WORLD,   take_job,        "a JSON job; options win over what it says", OPTION_NOT_IN_JOB, .in_shell = "a JSON job, without a command" },
+        { "capture",     0,  NULL,       OPTION_GROUP_RECORD,  take_capture,    "stdout and stderr go into the record", OPTION_NOT_IN_SHELL },
+        { "on-output",   0,  "truncate|kill", OPTION_GROUP_RECORD, take_on_output, "what the output limit does (default: truncate)", OPTION_NOT_IN_SHELL },
         { "record",      0,  "FILE|-|fd:N", OPTION_GROUP_RECORD, take_record,   "write the record there", OPTION_NOT_IN_JOB },
-        { "json",        0,  NULL,       OPTION_GROUP_RECORD,  take_json,       "the same as --capture --record -", OPTION_NOT_IN_JOB, "one JSON object on standard output" },
+        { "json",        0,  NULL,       OPTION_GROUP_RECORD,  take_json,       "the same as --capture --record -", OPTION_NOT_IN_JOB, "one JSON object on standard output", "the same as --record -" },
         { "best-effort", 0,  NULL,       OPTION_GROUP_RECORD,  take_best_effort, "report a limit that cannot hold" },
-        { "detach",      0,  NULL,       OPTION_GROUP_RECORD,  take_detach,     "print the id once it runs, and leave it" },
+        { "detach",      0,  NULL,       OPTION_GROUP_RECORD,  take_detach,     "print the id once it runs, and leave it", OPTION_NOT_IN_SHELL },
         { "dry-run",     0,  NULL,       OPTION_GROUP_RECORD,  take_dry_run,    "print what would be asked, ask nothing", OPTION_NOT_IN_JOB },
         { "quiet",       'q', NULL,      OPTION_GROUP_GENERAL, take_quiet,      "no words on stderr", OPTION_NOT_IN_JOB },
         { "verbose",     'v', NULL,      OPTION_GROUP_GENERAL, take_verbose,    "more words on stderr", OPTION_NOT_IN_JOB },
@@ -386,6 +387,15 @@ static bool unknown_option(const char *verb, const char *shown, const char *word
         return usage_error(error, "unknown option %s", printable);
 }
 
+static bool not_of_verb(const Options *options, const char *shown, GError **error) {
+        return usage_error(error, "%s: cordon %s has no such option, cordon run has", shown,
+                           options->verb);
+}
+
+static bool limit_is_of(Limit limit, const char *verb) {
+        return option_is_of(option_at(G_N_ELEMENTS(table) + limit), verb);
+}
+
 static bool parse_long(Options *options, char ***argv, GError **error) {
         const char *name = **argv + 2, *equals = strchr(name, '=');
         size_t length = equals ? (size_t)(equals - name) : strlen(name);
@@ -396,8 +406,10 @@ static bool parse_long(Options *options, char ***argv, GError **error) {
 
         if (info && option_is_of(info, options->verb))
                 return take(options, info, shown, attached, argv, error);
-        if (options->verb || !limit_from_key(shown + 2, &limit))
+        if (!info && !limit_from_key(shown + 2, &limit))
                 return unknown_option(options->verb, length > 0 ? shown : **argv, shown + 2, error);
+        if (info || !limit_is_of(limit, options->verb))
+                return not_of_verb(options, shown, error);
         g_hash_table_remove(options->of_job, limit_info(limit)->key);
         return value_of(shown, attached, argv, &value, error) &&
                limit_set_parse(&options->limits, limit, value, error);
@@ -408,8 +420,10 @@ static bool parse_letters(Options *options, char ***argv, GError **error) {
                 const OptionInfo *info = find_letter(*p);
                 char shown[] = { '-', *p, '\0' };
 
-                if (!info || !option_is_of(info, options->verb))
+                if (!info)
                         return unknown_option(options->verb, shown, **argv + 1, error);
+                if (!option_is_of(info, options->verb))
+                        return not_of_verb(options, shown, error);
                 if (info->value_name)
                         return take(options, info, shown, p[1] ? p + 1 : NULL, argv, error);
                 if (!take(options, info, shown, NULL, argv, error))
@@ -476,11 +490,19 @@ char *options_say(const Options *options, const char *message) {
         return g_strconcat("--job: ", path, message + strcspn(message, ": "), NULL);
 }
 
+static bool is_shell(const char *verb) {
+        return g_strcmp0(verb, VERB_SHELL) == 0;
+}
+
 bool option_is_of(const OptionInfo *info, const char *verb) {
+        if (is_shell(verb))
+                return !(info->flags & OPTION_NOT_IN_SHELL);
         return !verb || info->elsewhere;
 }
 
 const char *option_help(const OptionInfo *info, const char *verb) {
+        if (is_shell(verb))
+                return info->in_shell ?: info->help;
         return verb ? info->elsewhere : info->help;
 }
 
@@ -511,12 +533,13 @@ const OptionInfo *option_at(size_t index) {
         of_limits[index] = (OptionInfo){ .name = limit->key,
                                          .value_name = limit->value_name,
                                          .group = OPTION_GROUP_LIMITS,
-                                         .help = limit->help };
+                                         .help = limit->help,
+                                         .flags = index == LIMIT_OUTPUT ? OPTION_NOT_IN_SHELL : 0 };
         return &of_limits[index];
 }
 
 void options_print(FILE *stream, const char *verb) {
-        const char *const *titles = verb ? group_titles_elsewhere : group_titles;
+        const char *const *titles = verb && !is_shell(verb) ? group_titles_elsewhere : group_titles;
 
         for (int group = 0; group < _OPTION_GROUP_MAX; group++) {
                 if (!titles[group])

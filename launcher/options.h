@@ -33,7 +33,7 @@ typedef struct {
         char *input;  /* --stdin: a path, or "null"; NULL: the caller's */
         char *record; /* "-", "fd:N" or a path; NULL: none is wanted */
         bool is_tree_awaited;
-        bool is_scope;
+        bool is_scope, is_mode_said; /* --scope; it or --service was given */
         Pty pty;
         bool is_clean_environment;
         bool is_capture;
@@ -46,7 +46,7 @@ typedef struct {
         bool is_json;
         bool is_help;
         char *job;           /* --job: a path or "-" */
-        char **job_command;  /* of the job; NULL: none */
+        char **job_command;  /* of the job; NULL: none; owned */
         PropertyList *extra; /* of -p; never NULL */
         GHashTable *
                 of_job; /* names of options and limits that the job has, and not the command line */
@@ -64,8 +64,11 @@ typedef enum {
 } OptionGroup;
 
 /* Of a row, for jobs: it is about the invocation, or has a key of another form; an array of values is as good as one. */
-#define OPTION_NOT_IN_JOB (1U << 0)
-#define OPTION_REPEATABLE (1U << 1)
+#define OPTION_NOT_IN_JOB   (1U << 0)
+#define OPTION_REPEATABLE   (1U << 1)
+/* What a shell has all the same is said by run: it is sugar over that. */
+#define OPTION_NOT_IN_SHELL (1U << 2)
+#define VERB_SHELL          "shell"
 
 typedef struct {
         const char *name;       /* long, without dashes */
@@ -76,6 +79,7 @@ typedef struct {
         const char *help;
         unsigned flags;
         const char *elsewhere; /* its help with the other verbs; NULL: it is run's alone */
+        const char *in_shell;  /* its help there; NULL: run's will do */
 } OptionInfo;
 
 void options_init(Options *options);

@@ -214,6 +214,13 @@ bool program_is_dead(const Program *program) {
                (!program->is_own || program->offspring.is_dead);
 }
 
+uint64_t program_count_others(const Program *program, Cgroup *cgroup) {
+        uint64_t count = cgroup_count_processes(cgroup);
+        bool has_gate = gate_channel_init_fd(program->gate) >= 0;
+
+        return has_gate && count > 0 ? count - 1 : count;
+}
+
 static void put_end(int code, int status, int *ret_code, int *ret_status) {
         if (ret_code)
                 *ret_code = code;

@@ -12,6 +12,7 @@
 
 #include "dbus/watch.h"
 #include "launcher/gate/channel.h"
+#include "launcher/kernel/cgroup.h"
 #include "units/facts.h"
 
 typedef struct Program Program;
@@ -47,6 +48,8 @@ bool program_is_ending(const Program *program);
 
 /* It is dead, and whoever could tell how has told. */
 bool program_is_dead(const Program *program);
+/* Who is in its cgroup besides the gate that may stay there. */
+uint64_t program_count_others(const Program *program, Cgroup *cgroup);
 /* How, as the manager would say it, where the manager's main process is another, or it has none. False: it has to say. */
 bool program_learn_end(const Program *program, int *ret_code, int *ret_status);
 /* Nobody has outlived it. True: the manager is to be asked for the unit's state, and that is all. */

@@ -60,6 +60,7 @@ typedef struct {
         unsigned own;   /* ExtraOwn: namespaces of its own, when it is not off */
         int resource;   /* of an rlimit: RLIMIT_… */
         bool needs_bpf; /* a manager without privileges drops it, and does not say so */
+        bool in_scope;  /* of a group of processes, whoever made them: a scope has it too */
 } ExtraInfo;
 
 const ExtraInfo *extra_at(size_t index); /* NULL ends it */

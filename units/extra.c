@@ -250,6 +250,33 @@ const char *extra_needs_bpf(const PropertyList *list) {
         return NULL;
 }
 
+/* By a name on the bus, which may say in what the number is. */
+static const ExtraInfo *row_of(const char *name) {
+        static const char *const ends[][2] = { { "", "" }, { "Scale", "" }, { "USec", "Sec" } };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(ends); i++) {
+                size_t stem = strlen(name) - strlen(ends[i][0]);
+                g_autofree char *row = NULL;
+
+                if (!g_str_has_suffix(name, ends[i][0]))
+                        continue;
+                row = g_strdup_printf("%.*s%s", (int)stem, name, ends[i][1]);
+                if (extra_find(row))
+                        return extra_find(row);
+        }
+        return NULL;
+}
+
+bool extra_fits_scope(const PropertyList *list) {
+        for (size_t i = 0; list && i < property_list_length(list); i++) {
+                const ExtraInfo *info = row_of(property_list_at(list, i)->name);
+
+                if (!info || !info->in_scope)
+                        return false;
+        }
+        return true;
+}
+
 bool extra_has(const PropertyList *list, const char *name) {
         return list && property_list_find(list, name);
 }

@@ -35,6 +35,9 @@ unsigned extra_asked_namespaces(const PropertyList *list);
 /* One that only a manager with privileges can carry, where others drop it without a word; NULL: none is said. */
 const char *extra_needs_bpf(const PropertyList *list);
 
+/* Scopes have all of these, too. */
+bool extra_fits_scope(const PropertyList *list);
+
 /* Is it said there? By its name on the bus; no list says nothing. */
 bool extra_has(const PropertyList *list, const char *name);
 

@@ -17,6 +17,7 @@ typedef struct {
         char *user,
                 *group; /* as given to --uid/--gid or needed by the manager; NULL: the manager's own */
         bool is_scope; /* the program is a child of ours, not of the manager */
+        bool is_login; /* the program is a login shell: what it sees as its name has a dash in front */
         IsolationSet isolation;
         LimitSet limits;     /* defaults applied */
         GHashTable *labels;  /* string → string, or NULL */

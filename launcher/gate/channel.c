@@ -77,6 +77,7 @@ static GByteArray *request_encode(const GateOrder *order) {
                 .schedule_parts = order->schedule_parts,
                 .is_scoped = order->is_scoped,
                 .with_terminal = order->has_terminal,
+                .is_login = order->is_login,
                 .schedule = caller->schedule,
                 .signal_mask = caller->signal_mask,
                 .signal_ignored = caller->signal_ignored,

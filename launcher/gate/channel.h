@@ -33,6 +33,7 @@ typedef struct {
         bool keep_umask, keep_nice; /* the manager sets others */
         bool is_scoped;             /* its signals shall stay inside */
         bool has_terminal;          /* stdio[0] is one, and the program's own */
+        bool is_login;              /* a shell that is told so by its name */
 } GateOrder;
 
 typedef enum {

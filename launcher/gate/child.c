@@ -48,6 +48,7 @@ typedef struct {
         const GateRequest *request; /* mapped, private: argv and environment point into it */
         const char *texts;          /* of the steps */
         const char *directory;
+        const char *path; /* what is executed; argv[0] may be another name of it */
         char **argv;
         char **environment;
         int stdio[STDIO_COUNT]; /* −1: the caller has it closed */
@@ -137,6 +138,18 @@ static char *next_string(char **cursor) {
         return string;
 }
 
+static char *login_name(const char *path) {
+        const char *slash = strrchr(path, '/');
+        const char *name = slash ? slash + 1 : path;
+        char *dashed = calloc(1, strlen(name) + 2);
+
+        if (dashed) {
+                dashed[0] = '-';
+                memcpy(dashed + 1, name, strlen(name));
+        }
+        return dashed;
+}
+
 static bool lay_out(Program *program, const GateRequest *request) {
         char *cursor = (char *)groups_of(request) + groups_size(request);
         char **pointers = calloc((size_t)request->argc + request->envc + 2 + UNIT_VARIABLES,
@@ -153,7 +166,10 @@ static bool lay_out(Program *program, const GateRequest *request) {
                 program->argv[i] = next_string(&cursor);
         for (uint32_t i = 0; i < request->envc; i++)
                 program->environment[i] = next_string(&cursor);
-        return true;
+        program->path = program->argv[0];
+        if (request->is_login)
+                program->argv[0] = login_name(program->path);
+        return program->argv[0];
 }
 
 static void put_variable(char **environment, const char *name, char *variable) {
@@ -402,7 +418,7 @@ static int explain_exec(const char *path, int error_number) {
 
 /* Tries one directory of PATH; an empty one is the working directory. */
 static void exec_in(const char *directory, size_t length, const Program *program) {
-        const char *name = program->argv[0];
+        const char *name = program->path;
         char path[4096];
 
         errno = ENAMETOOLONG;
@@ -422,11 +438,11 @@ static void exec_in(const char *directory, size_t length, const Program *program
 static int exec_program(const Program *program) {
         bool denied = false;
 
-        if (program->argv[0][0] == '\0')
+        if (program->path[0] == '\0')
                 return ENOENT;
-        if (strchr(program->argv[0], '/')) {
-                execve(program->argv[0], program->argv, program->environment);
-                return explain_exec(program->argv[0], errno);
+        if (strchr(program->path, '/')) {
+                execve(program->path, program->argv, program->environment);
+                return explain_exec(program->path, errno);
         }
         for (const char *p = search_path(program->environment);;) {
                 size_t length = strcspn(p, ":");

@@ -55,6 +55,7 @@ GateOrder gate_order_of(const Spec *spec, const Caller *caller) {
                 .keep_umask = extra_has(spec->extra, "UMask"),
                 .keep_nice = spec->isolation.is_untrusted || extra_has(spec->extra, "Nice"),
                 .is_scoped = spec->isolation.is_untrusted,
+                .is_login = spec->is_login,
         };
 
         if (spec->is_scope) /* which has no rlimits */

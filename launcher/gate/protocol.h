@@ -23,7 +23,7 @@
 
 #include "units/step.h"
 
-#define GATE_VERSION   4U
+#define GATE_VERSION   5U
 #define GATE_REQUEST   'R'
 #define GATE_GO        'G'
 #define GATE_RLIMITS   16
@@ -100,7 +100,7 @@ typedef struct {
         uint32_t permit_count;
         uint32_t has_permits; /* they will do where no namespace is to be had, even if there are none */
         uint32_t texts_size;
-        uint32_t unused;
+        uint32_t is_login; /* it gets its name as login(1) gives it to a shell: "-bash" */
         /* step_count Step and permit_count Step follow; then group_count gid_t; then strings_size bytes: directory,
          * argc arguments, envc variables, each with its NUL; then texts_size bytes, of the steps */
 } GateRequest;

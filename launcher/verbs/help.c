@@ -56,6 +56,17 @@ void help_print_run(FILE *stream) {
         fprintf(stream, "\nThe manual: cordon-run(1); the record: cordon-outcome(5).\n");
 }
 
+void help_print_shell(FILE *stream) {
+        fprintf(stream, "Usage: cordon shell [OPTIONS]\n\n"
+                        "Starts a login shell under limits, says once what it is held to, and ends "
+                        "with\nits exit status. It is a scope, or a service where a scope cannot "
+                        "carry what is\nasked (--untrusted, --net allow, most of -p).\n");
+        options_print(stream, VERB_SHELL);
+        print_values(stream);
+        fprintf(stream, "\nExit status: the shell's own; else as that of cordon run.\n"
+                        "\nThe manual: cordon-shell(1).\n");
+}
+
 void help_print_doctor(FILE *stream) {
         fprintf(stream, "Usage: cordon doctor [OPTIONS]\n\n"
                         "Says what this machine and its managers can enforce, and what would help "

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* cordon run: one command, one record, one exit status. */
+/* cordon run, and whatever is one with a bit of its own: one command, one record, one exit status. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +11,7 @@
 
 #include "help.h"
 #include "launcher/attend.h"
+#include "launcher/bounds.h"
 #include "launcher/console.h"
 #include "launcher/deadline.h"
 #include "launcher/detach.h"
@@ -27,6 +28,7 @@
 #include "launcher/session.h"
 #include "launcher/shortfall.h"
 #include "launcher/sink.h"
+#include "run.h"
 #include "units/compose.h"
 #include "units/error.h"
 #include "units/text.h"
@@ -38,6 +40,7 @@ extern char **environ;
 
 /* Everything of one invocation. */
 typedef struct {
+        const RunKind *kind;
         Options options;
         Spec *spec;
         Caller caller;
@@ -182,10 +185,22 @@ static void prepare_interrupt(const Run *run) {
         }
 }
 
+/* A command of the verb's own, once it is known as whom it runs. */
+static bool complete(Run *run, GError **error) {
+        if (!run->kind->complete)
+                return true;
+        if (!run->kind->complete(&run->options, run->spec, error))
+                return false;
+        if (!run->options.is_dry_run)
+                prepare_interrupt(run); /* the record has the command */
+        return true;
+}
+
 /* The record first: what is wrong with the rest goes there. */
 static bool prepare(Run *run, char **argv, GError **error) {
         g_autoptr(GError) no_sink = NULL;
         bool parsed = job_options_parse(&run->options, argv, error) &&
+                      (!run->kind->settle || run->kind->settle(&run->options, error)) &&
                       session_choose_terminal(&run->options, error);
 
         run->spec = request_spec(&run->options, environ);
@@ -201,7 +216,7 @@ static bool prepare(Run *run, char **argv, GError **error) {
                 return parsed;
         if (run->sink.fd >= 0)
                 prepare_interrupt(run);
-        if (run->options.command[0] == NULL) {
+        if (!run->kind->complete && run->options.command[0] == NULL) {
                 g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_USAGE, "no command given");
                 return false;
         }
@@ -224,7 +239,7 @@ static bool prepare(Run *run, char **argv, GError **error) {
         return session_choose_manager(&run->options.manager, error) &&
                caller_read_place(&run->caller, run->options.directory, error) &&
                request_complete(&run->options, &run->caller.directory, run->spec, error) &&
-               open_input(run, error);
+               complete(run, error) && open_input(run, error);
 }
 
 static int on_signal(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata) {
@@ -311,6 +326,19 @@ static bool watch_caller(Run *run) {
                                                    on_caller, run) >= 0;
 }
 
+static void on_ready(void *userdata) {
+        Run *run = userdata;
+        g_autofree char *words = NULL;
+
+        if (run->options.is_verbose)
+                print_beginning(run);
+        if (run->options.is_quiet)
+                return;
+        words = run->kind->greet(&run->options, run->spec, run->door->kind,
+                                 launch_readback(run->launch));
+        say(words);
+}
+
 static void on_started(void *userdata) {
         Run *run = userdata;
 
@@ -340,6 +368,7 @@ static bool launch(Run *run, GError **error) {
                 .is_kill_on_output = run->options.is_kill_on_output,
                 .is_tree_awaited = run->options.is_tree_awaited,
                 .is_best_effort = run->options.is_best_effort,
+                .on_ready = run->kind->greet ? on_ready : NULL,
                 .on_started = on_started,
                 .on_unguarded = on_unguarded,
                 .handler = on_over,
@@ -413,36 +442,6 @@ static void tell_end(Run *run, int status, const char *words) {
         (void)tell_caller(run, status, text);
 }
 
-/* --best-effort: what could not be kept is said, record or not. NULL: nothing. */
-static char *unenforced_words(const Run *run) {
-        const Readback *readback = run->launch ? launch_readback(run->launch) : NULL;
-        g_autoptr(GString) words = g_string_new(NULL);
-
-        for (int i = 0; readback && readback->is_read && i < _LIMIT_MAX; i++) {
-                const LimitInfo *info = limit_info((Limit)i);
-                g_autofree char *name = NULL;
-
-                if (!limit_set_is_limited(&run->spec->limits, (Limit)i) ||
-                    readback->limits[i].is_enforced)
-                        continue;
-                name = options_said_as(&run->options, info->key);
-                g_string_append_printf(words, "%s%s", words->len > 0 ? ", " : "", name);
-                if (readback->limits[i].is_stand_in)
-                        g_string_append_printf(words, " (%s, which the program can change)",
-                                               info->stand_in);
-        }
-        for (int i = 0; readback && readback->is_read && i < _ISOLATION_MAX; i++) {
-                g_autofree char *name = NULL;
-
-                if (!isolation_is_asked(&run->spec->isolation, (Isolation)i) ||
-                    readback->isolation[i])
-                        continue;
-                name = options_said_as(&run->options, isolation_info((Isolation)i)->key);
-                g_string_append_printf(words, "%s%s", words->len > 0 ? ", " : "", name);
-        }
-        return words->len > 0 ? g_string_free(g_steal_pointer(&words), FALSE) : NULL;
-}
-
 static void append_part(GString *line, const char *before, const char *part) {
         if (part)
                 g_string_append_printf(line, "%s%s%s", line->len > 0 ? "; " : "", before, part);
@@ -451,7 +450,8 @@ static void append_part(GString *line, const char *before, const char *part) {
 /* The one line. What was lost of the caller's world is in it where the program may now do more than its caller; -v has told
  * all of it. */
 static void print_words(const Run *run, const char *words, uint32_t unapplied) {
-        g_autofree char *unenforced = run->options.is_best_effort ? unenforced_words(run) : NULL;
+        const Readback *readback = run->launch ? launch_readback(run->launch) : NULL;
+        g_autofree char *unenforced = bounds_unenforced(&run->options, run->spec, readback);
         g_autoptr(GString) line = g_string_new(NULL);
         const Shortfall *shortfall;
 
@@ -523,8 +523,10 @@ static bool is_mistake_in_options(const GError *error) {
 }
 
 static void refuse(Run *run, const GError *error) {
-        const char *help = is_mistake_in_options(error) ? "; see cordon run --help" : "";
-        g_autofree char *message = g_strconcat(error->message, help, NULL);
+        g_autofree char *help = g_strdup_printf("; see cordon %s --help",
+                                                run->options.verb ?: "run");
+        g_autofree char *message = g_strconcat(error->message,
+                                               is_mistake_in_options(error) ? help : "", NULL);
 
         g_clear_pointer(&run->launch, launch_free);
         facts_set_refusal(&run->refused, launcher_error_word(error), message);
@@ -570,7 +572,7 @@ static int run_command(Run *run, char **argv) {
                 return report(run);
         }
         if (run->options.is_help) {
-                help_print_run(stdout);
+                run->kind->print_help(stdout);
                 return 0;
         }
         if (run->options.is_dry_run)
@@ -586,11 +588,12 @@ static int run_command(Run *run, char **argv) {
         return report(run);
 }
 
-int verb_run(char **argv) {
-        Run run = { .input_fd = -1, .sink = SINK_INIT, .tell_fd = -1 };
+int run_execute(const RunKind *kind, char **argv) {
+        Run run = { .kind = kind, .input_fd = -1, .sink = SINK_INIT, .tell_fd = -1 };
         int status;
 
         options_init(&run.options);
+        run.options.verb = kind->verb;
         facts_init(&run.refused);
         caller_read(&run.caller); /* before anything of it is changed */
         interrupt_begin(run.caller.signal_ignored);
@@ -600,4 +603,10 @@ int verb_run(char **argv) {
         if (run.is_interrupted)
                 interrupt_end();
         return status;
+}
+
+int verb_run(char **argv) {
+        static const RunKind kind = { .print_help = help_print_run };
+
+        return run_execute(&kind, argv);
 }
