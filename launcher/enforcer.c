@@ -65,6 +65,8 @@ static void ask_to_end(Enforcer *enforcer) {
         unit_watch_kill(enforcer->settings.watch, SIGTERM);
         unit_watch_kill(enforcer->settings.watch,
                         SIGCONT); /* a stopped one can take its TERM now */
+        if (enforcer->settings.is_login)
+                unit_watch_kill(enforcer->settings.watch, SIGHUP);
 }
 
 static void end_with_grace(Enforcer *enforcer) {

@@ -2,7 +2,7 @@
 #pragma once
 
 /* What keeps the limits that are ours to keep (timeout, CPU time, disk) while a program runs, and what ends its tree: SIGTERM,
- * grace, SIGKILL until nobody is left. Each act is noted in the facts with its time; the first one is the reason. */
+ * grace, SIGKILL until nobody is left; SIGHUP besides for a login shell, which ignores SIGTERM at a prompt. Each act is noted in the facts with its time; the first one is the reason. */
 
 #include <glib.h>
 #include <stdbool.h>
@@ -23,6 +23,7 @@ typedef struct {
         Cgroup *cgroup;
         const Readback *readback;
         DiskWatch *disk; /* NULL: no such limit */
+        bool is_login;
         Facts *facts;
 } EnforcerSettings;
 

@@ -242,6 +242,7 @@ static void go(Launch *launch) {
                 .watch = launch->watch,
                 .readback = &launch->readback,
                 .disk = launch->settings.disk,
+                .is_login = launch->settings.spec->is_login,
                 .facts = &launch->facts,
         };
 

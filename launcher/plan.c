@@ -351,7 +351,10 @@ char *plan_to_text(const Spec *spec, const PlanWorld *world, const PropertyList 
                 manager);
         append_quoted(text, " ", slice_name);
         append_settings(text, slice, "");
-        g_string_append_printf(text, "\n# the program inside it\nsystemd-run%s%s", manager,
+        g_string_append_printf(text, "\n# the program inside it%s\nsystemd-run%s%s",
+                               spec->is_login ? ": cordon gives it a name with a dash in front"
+                                              : "",
+                               manager,
                                spec->is_scope        ? " --scope"
                                : world->has_terminal ? " --wait --pty"
                                                      : " --wait --pipe");
@@ -401,6 +404,8 @@ char *plan_to_json(const Spec *spec, const PropertyList *slice, const PropertyLi
         cJSON_AddItemToObject(units[1], "properties", properties_to_json(unit));
         if (spec->is_scope)
                 add_gate(plan, spec);
+        if (spec->is_login)
+                cJSON_AddBoolToObject(plan, "login", true);
         text = cJSON_Print(plan);
         copy = g_strconcat(text, "\n", NULL);
         cJSON_free(text);

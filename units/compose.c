@@ -288,6 +288,8 @@ static PropertyList *compose_unit(const Spec *spec, const ComposeContext *contex
                 compose_scope(spec, context, unit);
         else
                 compose_service(spec, context, unit);
+        if (spec->is_login) /* it ignores SIGTERM at a prompt */
+                property_list_set(unit, "SendSIGHUP", g_variant_new_boolean(TRUE));
         for (size_t i = 0; spec->extra && i < property_list_length(spec->extra); i++) {
                 const Property *property = property_list_at(spec->extra, i);
 

@@ -210,7 +210,7 @@ static char **make_argv(const KitOrder *order, const char *id) {
                 return (char **)g_ptr_array_free(argv, FALSE);
         }
 
-        append_words(argv, WORDS(order->cordon ?: kit.cordon, "run"));
+        append_words(argv, WORDS(order->cordon ?: kit.cordon, order->verb ?: "run"));
         if (kit.is_scope)
                 append_words(argv, WORDS("--scope"));
         if (id)

@@ -20,6 +20,7 @@ typedef struct {
         const char *const *environment; /* the whole of it; NULL: ours */
         const char *program;            /* instead of "cordon run", with just the command */
         const char *cordon;             /* another build of it; NULL: kit_cordon() */
+        const char *verb;               /* instead of "run" */
         const char *id;                 /* NULL: one is made up, "": no --id is given */
         const char *record;             /* --record; NULL: a pipe that is read, "": no record */
         const char *directory;          /* NULL: kit_directory() */
