@@ -205,6 +205,50 @@ static void test_shell(void) {
         check_back("tmux-shell", 5, "a shell inside");
 }
 
+/* cordon shell, with a home in which nothing comes in between. */
+static void test_login(void) {
+        g_autofree char *profile = g_build_filename(kit_directory(), ".bash_profile", NULL);
+        g_autofree char *line = g_strdup_printf(
+                "HOME=$PWD SHELL=/bin/bash ./cordon shell --id tmux-login --tasks 50 --timeout 1h%s",
+                kit_is_scope() ? "" : " --service");
+
+        (void)g_file_set_contents(profile, "PS1='in> '\n", -1, NULL);
+        begin();
+        enter("clear");
+        enter(line);
+        see(kit_is_scope()
+                    ? "*\ncordon: shell tmux-login under timeout=1h tasks=50 (scope, *)\nin>"
+                    : "*\ncordon: shell tmux-login under timeout=1h tasks=50 (service, *)\nin>",
+            "what it is held to stands above its first prompt");
+        key("C-c");
+        see("*in> ^C\nin>", "Ctrl-C at its prompt does not end it");
+        enter(WAITING);
+        see("*\nready", "a job in it");
+        key("C-z");
+        see("*Stopped*pause\nin>", "Ctrl-Z stops the job");
+        enter("clear; fg");
+        see("./*pause", "it goes on");
+        key("C-c");
+        see("./*pause\n^C\nin>", "and Ctrl-C ends it alone");
+        enter("clear; exit 5");
+        check_back("tmux-login", 5, "a login shell");
+}
+
+/* The terminal is the outer shell's again, whatever the inner one had made of it. */
+static void test_login_timeout(void) {
+        g_autofree char *line = g_strdup_printf(
+                "HOME=$PWD SHELL=/bin/bash ./cordon shell --id tmux-late -q --timeout %s%s",
+                kit_is_slow() ? "20s" : "1s", kit_is_scope() ? "" : " --service");
+
+        begin();
+        enter(line);
+        see("*in>", "a prompt");
+        see("*in>*\n$", "is over when its time is");
+        check_back("tmux-late", 124, "a login shell whose time is over");
+        enter("clear; stty -a | tr ' ' '\\n' | grep -x 'opost\\|icanon\\|echo\\|isig' | sort | xargs");
+        see("echo icanon isig opost\n$", "the terminal has its modes after it");
+}
+
 static void test_interrupt(void) {
         begin();
         enter_cordon("tmux-interrupt", WAITING);
@@ -428,6 +472,8 @@ int main(void) {
         test_pager();
         test_editor();
         test_shell();
+        test_login();
+        test_login_timeout();
         test_interrupt();
         test_loop();
         test_killed();

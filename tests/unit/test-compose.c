@@ -198,6 +198,15 @@ static const char *description(Spec *spec, char **command, char **ret_text) {
         return *ret_text;
 }
 
+static void test_login(void) {
+        g_autoptr(Spec) spec = sample();
+        g_autofree char *slice = NULL, *unit = NULL;
+
+        spec->is_login = true;
+        compose_text(spec, &slice, &unit);
+        ok(strstr(unit, "SendSIGHUP=yes\n"), "whoever stops a login shell sends SIGHUP, too");
+}
+
 static void test_description(void) {
         g_autoptr(Spec) spec = sample();
         g_autofree char *filler = g_strnfill(500, 'x');
@@ -277,6 +286,7 @@ int main(void) {
         test_types();
         test_stand_ins();
         test_user_and_extra();
+        test_login();
         test_description();
         test_extras();
         test_extras_cover_the_unit();

@@ -441,6 +441,36 @@ static void test_owns(void) {
         cmp_ok(extra_own_namespaces(NULL), "==", 0, "nothing asked, nothing owned");
 }
 
+/* clang-format off */
+static const struct {
+        const char *assignment;
+        bool fits;
+} of_scopes[] = {
+        { "CPUWeight=50", true }, { "MemoryLow=1%", true }, { "MemoryLow=5M", true }, { "CPUQuotaPeriodSec=50ms", true },
+        { "IODeviceLatencyTargetSec=/dev/sda 25ms", true }, { "DeviceAllow=/dev/null rw", true },
+        { "RestrictNetworkInterfaces=lo", true }, { "ManagedOOMMemoryPressureLimit=50%", true }, { "After=a.service", true },
+        { "Nice=5", false }, { "UMask=0022", false }, { "LimitNPROC=5", false }, { "PrivateTmp=yes", false },
+        { "TimerSlackNSec=1ms", false }, { "StateDirectory=x", false },
+};
+/* clang-format on */
+
+static void test_scopes(void) {
+        g_autoptr(PropertyList) all = property_list_new();
+
+        ok(extra_fits_scope(NULL) && extra_fits_scope(all), "nothing fits a scope");
+        for (size_t i = 0; i < G_N_ELEMENTS(of_scopes); i++) {
+                g_autoptr(PropertyList) list = property_list_new();
+
+                ok(extra_parse(of_scopes[i].assignment, list, NULL), "-p %s",
+                   of_scopes[i].assignment);
+                cmp_ok(extra_fits_scope(list), "==", of_scopes[i].fits, "-p %s: a scope has %s",
+                       of_scopes[i].assignment, of_scopes[i].fits ? "it" : "it not");
+        }
+        ok(extra_parse("CPUWeight=50", all, NULL) && extra_parse("Nice=5", all, NULL) &&
+                   !extra_fits_scope(all),
+           "one that does not fit is enough");
+}
+
 static void test_rlimits(void) {
         g_autoptr(PropertyList) list = property_list_new();
 
@@ -489,6 +519,7 @@ int main(void) {
         test_table();
         test_joined();
         test_owns();
+        test_scopes();
         test_rlimits();
         test_words();
         test_nearest();
