@@ -394,16 +394,24 @@ bool kit_wait_line(KitRun *run, const char *line) {
         return true;
 }
 
-bool kit_wait_words(KitRun *run, const char *pattern) {
+static bool wait_text(KitRun *run, int stream, const GString *text, const char *pattern) {
         uint64_t deadline = kit_now() + kit_patience(RUN_PATIENCE_USEC);
 
-        while (!g_pattern_match_simple(pattern, run->errors->str)) {
-                if (run->fds[1] < 0 || !pump(run, deadline)) {
-                        diag("cordon never said \"%s\"; it said: %s", pattern, run->errors->str);
+        while (!g_pattern_match_simple(pattern, text->str)) {
+                if (run->fds[stream] < 0 || !pump(run, deadline)) {
+                        diag("never was \"%s\" said, but: %s", pattern, text->str);
                         return false;
                 }
         }
         return true;
+}
+
+bool kit_wait_shown(KitRun *run, const char *pattern) {
+        return wait_text(run, 0, run->output, pattern);
+}
+
+bool kit_wait_words(KitRun *run, const char *pattern) {
+        return wait_text(run, 1, run->errors, pattern);
 }
 
 void kit_signal(const KitRun *run, int number) {

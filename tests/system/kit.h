@@ -78,7 +78,9 @@ char **kit_victim_argv(const char *const *verbs);
 KitRun *kit_start(const KitOrder *order);
 /* The program has said this line on stdout. False: it ended, or the deadline passed. */
 bool kit_wait_line(KitRun *run, const char *line);
-/* Cordon has said it on stderr, likewise; "*" and "?" stand for anything. */
+/* All that stdout has by now is this, likewise; "*" and "?" stand for anything. */
+bool kit_wait_shown(KitRun *run, const char *pattern);
+/* The same of cordon's words on stderr. */
 bool kit_wait_words(KitRun *run, const char *pattern);
 void kit_signal(const KitRun *run, int number);
 void kit_signal_group(const KitRun *run, int number);
