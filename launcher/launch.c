@@ -17,72 +17,18 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "birth.h"
-#include "check.h"
-#include "comeback.h"
 #include "dbus/error.h"
-#include "dbus/watch.h"
 #include "deadline.h"
-#include "enforcer.h"
-#include "launcher/gate/channel.h"
-#include "launcher/guard/link.h"
-#include "launcher/kernel/cgroup.h"
 #include "launcher/kernel/error.h"
 #include "launcher/rundir.h"
-#include "obstacle.h"
-#include "program.h"
+#include "starting.h"
 #include "units/name.h"
 #include "units/text.h"
 
-#define HELLO_PATIENCE_USEC (25 * G_USEC_PER_SEC) /* less than the manager has from units/compose */
 #define START_PATIENCE_USEC (90 * G_USEC_PER_SEC) /* an emulated machine needs a good part of it */
 #define WORD_PATIENCE_USEC  (30 * G_USEC_PER_SEC) /* for the manager to say how it died */
 #define CLEAR_PATIENCE_USEC (30 * G_USEC_PER_SEC)
 #define TREE_LOOK_USEC      (100 * 1000)
-
-typedef enum {
-        PHASE_STARTING,
-        PHASE_RUNNING,
-        PHASE_ENDING,
-        PHASE_CLEARING,
-        PHASE_OVER,
-} Phase;
-
-struct Launch {
-        LaunchSettings settings;
-        char *unit, *slice, *gate_path;
-        char *empty_root; /* NULL: none is needed */
-        char *owner;      /* ourselves, as the slice and the guard know us */
-        Phase phase;
-        Facts facts;
-        Readback readback;
-        CheckSource check;
-
-        Program *program;
-        bool is_asked; /* the manager, for the units */
-        bool is_guard_awaited, is_concluded;
-        UnitWatch *watch;
-        GuardLink *guard;
-        Enforcer *enforcer; /* from "go" on */
-        Obstacle *obstacle;
-        Cgroup *cgroup;
-        CaptureSet captures;
-        unsigned signals; /* to us */
-
-        sd_event_source *over;
-        sd_event_source *patience; /* of the phase: starting, the manager's last word, clearing */
-        Comeback *comeback;        /* while the manager is away */
-};
-
-static void decide(void *userdata);
-static int on_patience(sd_event_source *source, uint64_t usec, void *userdata);
-static bool begin(Launch *launch, GError **error);
-static void ask(Launch *launch);
-static void refuse_start(Launch *launch);
-
-static const LimitSet *limits_of(const Launch *launch) {
-        return &launch->settings.spec->limits;
-}
 
 static int on_over(sd_event_source *source, void *userdata) {
         Launch *launch = userdata;
@@ -98,8 +44,7 @@ static void disarm_all(Launch *launch) {
                 program_hush(launch->program);
 }
 
-/* is_clean: nothing of the run is left at the manager. Else the guard is left to end it. */
-static void be_over(Launch *launch, bool is_clean) {
+void life_end(Launch *launch, bool is_clean) {
         int r;
 
         if (launch->phase == PHASE_OVER)
@@ -125,41 +70,37 @@ static void read_facts(Launch *launch) {
 static void clear_away(Launch *launch) {
         launch->phase = PHASE_CLEARING;
         disarm_all(launch);
-        deadline_arm(launch->settings.event, &launch->patience, CLEAR_PATIENCE_USEC, on_patience,
-                     launch);
+        deadline_arm(launch->settings.event, &launch->patience, CLEAR_PATIENCE_USEC,
+                     life_on_patience, launch);
         if (!launch->is_concluded) /* else all is read, and there may be nothing left to read */
                 read_facts(launch);
         g_clear_pointer(&launch->enforcer, enforcer_free);
         unit_watch_clear_away(launch->watch);
 }
 
-/* The gate hears that there is nobody any more, or is killed. Only a unit that has come to rest can be cleared away: one
- * that fails afterwards would stay. */
-static void end_unstarted(Launch *launch) {
+void life_end_unstarted(Launch *launch) {
         launch->phase = PHASE_ENDING;
         disarm_all(launch);
         gate_channel_hang_up(program_gate(launch->program));
-        deadline_arm(launch->settings.event, &launch->patience, CLEAR_PATIENCE_USEC, on_patience,
-                     launch);
+        deadline_arm(launch->settings.event, &launch->patience, CLEAR_PATIENCE_USEC,
+                     life_on_patience, launch);
         unit_watch_kill(launch->watch, SIGKILL);
-        decide(launch);
+        life_decide(launch);
 }
 
-/* Nothing of the program has run. What the manager has made for us is killed and cleared away; where it has not answered
- * it may still make it, and the guard sees to that. Where it said no, the unit of that name, if any, is not ours. */
-static void refuse(Launch *launch, const char *code, const char *message) {
+void life_refuse(Launch *launch, const char *code, const char *message) {
         const UnitState *state = unit_watch_state(launch->watch);
 
         if (launch->facts.stage != STAGE_CANCELLED)
                 facts_set_refusal(&launch->facts, code, message);
         if (state->is_accepted)
-                end_unstarted(launch);
+                life_end_unstarted(launch);
         else
-                be_over(launch, unit_state_is_refused(state));
+                life_end(launch, unit_state_is_refused(state));
 }
 
-static void refuse_error(Launch *launch, const GError *error) {
-        refuse(launch, launcher_error_word(error), error->message);
+void life_refuse_error(Launch *launch, const GError *error) {
+        life_refuse(launch, launcher_error_word(error), error->message);
 }
 
 static void be_lost(Launch *launch, const char *message) {
@@ -169,7 +110,7 @@ static void be_lost(Launch *launch, const char *message) {
                 enforcer_read_facts(launch->enforcer);
         if (launch->cgroup)
                 cgroup_kill(launch->cgroup); /* no manager, no guard: nobody else may be left */
-        be_over(launch, false);
+        life_end(launch, false);
 }
 
 static void on_output_full(void *userdata) {
@@ -189,9 +130,9 @@ void launch_cancel(Launch *launch, int signal) {
         launch->signals++;
         if (launch->phase == PHASE_STARTING && launch->signals == 1) {
                 facts_set_cancelled(&launch->facts, signal, (uint64_t)g_get_monotonic_time());
-                decide(launch);
+                life_decide(launch);
         } else if (launch->phase != PHASE_RUNNING) {
-                be_over(launch, false); /* who insists does not wait: the guard has the rest */
+                life_end(launch, false); /* who insists does not wait: the guard has the rest */
         } else if (enforcer_act(launch->enforcer, ACT_CANCEL)) {
                 launch->facts.cancel_signal = signal;
         } else if (launch->signals > (has_ended_alone(launch) ? 1 : 2)) {
@@ -225,145 +166,19 @@ static void note_program(Launch *launch) {
                          program_death_realtime_usec(launch->program));
 }
 
-static void on_program(void *userdata) {
+void life_on_program(void *userdata) {
         Launch *launch = userdata;
 
         if (launch->phase == PHASE_OVER)
                 return;
         note_program(launch);
-        decide(launch);
-}
-
-static void go(Launch *launch) {
-        g_autoptr(GError) error = NULL;
-        EnforcerSettings enforcer = {
-                .event = launch->settings.event,
-                .limits = limits_of(launch),
-                .watch = launch->watch,
-                .readback = &launch->readback,
-                .disk = launch->settings.disk,
-                .is_login = launch->settings.spec->is_login,
-                .facts = &launch->facts,
-        };
-
-        if (!check_gate(&launch->check, &launch->cgroup, &launch->readback, &error)) {
-                refuse_error(launch, error);
-                return;
-        }
-        if (launch->settings.on_ready)
-                launch->settings.on_ready(launch->settings.userdata);
-
-        launch->phase = PHASE_RUNNING;
-        deadline_disarm(&launch->patience);
-        launch->facts.stage = STAGE_EXECUTED; /* unless the gate says otherwise */
-        launch->facts.started_realtime_usec = (uint64_t)g_get_real_time();
-        launch->facts.started_usec = (uint64_t)g_get_monotonic_time();
-        enforcer.cgroup = launch->cgroup;
-        launch->enforcer = enforcer_new(&enforcer);
-        capture_set_drop_write_ends(&launch->captures); /* the gate has its own */
-        program_go(launch->program);
-}
-
-static void on_obstacle(bool is_gone, void *userdata) {
-        Launch *launch = userdata;
-        g_autoptr(GError) error = NULL;
-
-        if (launch->phase != PHASE_STARTING)
-                return; /* cancelled meanwhile */
-        if (!is_gone)
-                refuse_start(launch);
-        else if (!begin(launch, &error))
-                refuse_error(launch, error);
-}
-
-static void refuse_start(Launch *launch) {
-        const GError *error = unit_watch_state(launch->watch)->start_error;
-        g_autofree char *message = birth_explain(launch->settings.spec, error);
-
-        if (obstacle_remove(launch->obstacle, error))
-                return;
-        refuse(launch, launcher_error_word(error), message ?: error->message);
-}
-
-static void refuse_gate(Launch *launch) {
-        g_autoptr(GError) error = NULL;
-
-        if (gate_channel_failure(program_gate(launch->program))->type == GATE_FAILURE)
-                check_explain_failure(&launch->check, &error);
-        else
-                check_explain_end(&launch->check, unit_watch_state(launch->watch), &error);
-        refuse_error(launch, error);
-}
-
-/* Before the manager has answered nobody knows whether there is something to end, unless nothing was asked of it. */
-static void decide_cancelled(Launch *launch) {
-        const UnitState *state = unit_watch_state(launch->watch);
-
-        if (state->is_accepted)
-                end_unstarted(launch);
-        else if (!launch->is_asked)
-                be_over(launch, true);
-        else if (state->start_error || state->is_disconnected)
-                be_over(launch, unit_state_is_refused(state));
-}
-
-static void await_guard(Launch *launch) {
-        launch->is_guard_awaited = true;
-        deadline_arm(launch->settings.event, &launch->patience, HELLO_PATIENCE_USEC, on_patience,
-                     launch);
-}
-
-/* Not only when the guard watches: one in other namespaces may never get to understand us. */
-static void decide_ready(Launch *launch) {
-        g_autoptr(GError) error = NULL;
-
-        if (!check_world(&launch->check, &error))
-                refuse_error(launch, error);
-        else if (guard_link_is_watched(launch->guard))
-                go(launch);
-        else if (!launch->is_guard_awaited)
-                await_guard(launch);
-}
-
-static void decide_unasked(Launch *launch) {
-        const UnitState *state = unit_watch_state(launch->watch);
-
-        if (state->is_disconnected)
-                refuse(launch, "manager-unreachable",
-                       "the manager closed the connection before it had answered");
-        else if (state->is_connected)
-                ask(launch);
-}
-
-static void decide_starting(Launch *launch) {
-        const UnitState *state = unit_watch_state(launch->watch);
-
-        if (launch->facts.stage == STAGE_CANCELLED)
-                decide_cancelled(launch);
-        else if (!launch->is_asked)
-                decide_unasked(launch);
-        else if (!launch->guard)
-                return; /* it failed before there is anything to decide */
-        else if (guard_link_error(launch->guard) && (state->is_accepted || state->start_error))
-                refuse_error(launch, guard_link_error(launch->guard));
-        else if (state->start_error)
-                refuse_start(launch);
-        else if (state->is_disconnected &&
-                 !(program_gate_ended(launch->program) && state->is_accepted))
-                refuse(launch, "manager-unreachable",
-                       "the manager closed the connection while it started the unit");
-        else if (!state->is_accepted)
-                return; /* also when the gate's end is closed: that is how a manager refuses it */
-        else if (birth_has_failed(launch->program, state))
-                refuse_gate(launch);
-        else if (birth_is_over(launch->program, state))
-                decide_ready(launch);
+        life_decide(launch);
 }
 
 static void await_word(Launch *launch) {
         gate_channel_dismiss(program_gate(launch->program));
-        deadline_arm(launch->settings.event, &launch->patience, WORD_PATIENCE_USEC, on_patience,
-                     launch);
+        deadline_arm(launch->settings.event, &launch->patience, WORD_PATIENCE_USEC,
+                     life_on_patience, launch);
 }
 
 /* The manager says when the tree has ended; but one that is silent must not keep us for ever, nor a gate that waits for
@@ -408,7 +223,7 @@ static void on_comeback(bool is_back, void *userdata) {
 
         g_clear_pointer(&launch->comeback, comeback_free);
         if (!is_back && launch->phase == PHASE_CLEARING)
-                be_over(launch, false); /* how the program ended is known */
+                life_end(launch, false); /* how the program ended is known */
         else if (!is_back)
                 be_lost(launch, "the manager went away and did not come back");
         if (!is_back)
@@ -464,31 +279,31 @@ static void decide_clearing(Launch *launch) {
         if (state->is_cleared) {
                 launch->facts.net_in_bytes = state->snapshot.net_in_bytes;
                 launch->facts.net_out_bytes = state->snapshot.net_out_bytes;
-                be_over(launch, state->clear_error == NULL);
+                life_end(launch, state->clear_error == NULL);
         }
 }
 
 /* The phase has lasted too long. */
-static int on_patience(sd_event_source *source, uint64_t usec, void *userdata) {
+int life_on_patience(sd_event_source *source, uint64_t usec, void *userdata) {
         Launch *launch = userdata;
 
         if (launch->phase == PHASE_STARTING && program_gate_ended(launch->program))
-                refuse_gate(launch);
+                starting_refuse_gate(launch);
         else if (launch->phase == PHASE_STARTING)
-                refuse(launch, "manager-unreachable", "the manager did not start the unit in time");
+                life_refuse(launch, "manager-unreachable",
+                            "the manager did not start the unit in time");
         else if (launch->phase == PHASE_RUNNING)
                 be_lost(launch, "the program ended, but the manager did not say how");
         else if (launch->phase == PHASE_ENDING)
                 clear_away(launch);
         else
-                be_over(launch, false);
+                life_end(launch, false);
         return 0;
 }
 
-/* Also the handler of whoever has news. */
-static void decide(void *userdata) {
+void life_decide(void *userdata) {
         static void (*const deciders[])(Launch *) = {
-                [PHASE_STARTING] = decide_starting,
+                [PHASE_STARTING] = starting_decide,
                 [PHASE_RUNNING] = decide_running,
                 [PHASE_ENDING] = decide_ending,
                 [PHASE_CLEARING] = decide_clearing,
@@ -502,7 +317,7 @@ static void decide(void *userdata) {
                 await_manager(launch);
 }
 
-static void on_guard(void *userdata) {
+void life_on_guard(void *userdata) {
         Launch *launch = userdata;
 
         if (launch->phase == PHASE_RUNNING) {
@@ -512,40 +327,7 @@ static void on_guard(void *userdata) {
                 if (error && launch->settings.on_unguarded)
                         launch->settings.on_unguarded(launch->settings.userdata);
         }
-        decide(launch);
-}
-
-/* The gate, if it is ours, is on its way meanwhile. */
-static void ask(Launch *launch) {
-        const LaunchSettings *settings = &launch->settings;
-
-        launch->is_asked = true;
-        if (!launch->guard)
-                launch->guard = guard_link_new(settings->event, settings->door, settings->spec->id,
-                                               launch->owner, on_guard, launch);
-        birth_units(&launch->check, launch->owner, launch->program, launch->watch);
-}
-
-static void drop_attempt(Launch *launch) {
-        g_clear_pointer(&launch->program, program_free);
-        g_clear_pointer(&launch->watch, unit_watch_free);
-}
-
-/* One attempt at a start: gate, watch, units. */
-static bool begin(Launch *launch, GError **error) {
-        const LaunchSettings *settings = &launch->settings;
-
-        drop_attempt(launch);
-        launch->watch = unit_watch_new(settings->door->bus, launch->unit, launch->slice, decide,
-                                       launch);
-        launch->program = birth_program(settings, &launch->check, launch->owner, &launch->captures,
-                                        on_program, launch, error);
-        if (!launch->program)
-                return false;
-        launch->check.gate = program_gate(launch->program);
-        if (unit_watch_state(launch->watch)->is_connected)
-                ask(launch);
-        return true;
+        life_decide(launch);
 }
 
 Launch *launch_new(const LaunchSettings *settings, GError **error) {
@@ -571,16 +353,18 @@ Launch *launch_new(const LaunchSettings *settings, GError **error) {
                                                                           error)))
                 return NULL;
         facts_init(&launch->facts);
-        limit_set_copy(limits_of(launch), &launch->facts.limits);
+        limit_set_copy(&settings->spec->limits, &launch->facts.limits);
         if (settings->is_capture &&
             !capture_set_open(&launch->captures, settings->has_terminal ? NULL : settings->event,
-                              limits_of(launch)->value[LIMIT_OUTPUT], on_output_full, launch,
+                              settings->spec->limits.value[LIMIT_OUTPUT], on_output_full, launch,
                               error))
                 return NULL;
 
-        launch->obstacle = obstacle_new(settings->event, settings->door, id, on_obstacle, launch);
-        deadline_arm(settings->event, &launch->patience, START_PATIENCE_USEC, on_patience, launch);
-        if (!begin(launch, error))
+        launch->obstacle = obstacle_new(settings->event, settings->door, id, starting_on_obstacle,
+                                        launch);
+        deadline_arm(settings->event, &launch->patience, START_PATIENCE_USEC, life_on_patience,
+                     launch);
+        if (!starting_begin(launch, error))
                 return NULL;
         return g_steal_pointer(&launch);
 }

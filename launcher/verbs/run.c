@@ -30,7 +30,6 @@
 #include "launcher/sink.h"
 #include "run.h"
 #include "units/compose.h"
-#include "units/error.h"
 #include "units/text.h"
 #include "verbs.h"
 
@@ -511,22 +510,11 @@ static int report(Run *run) {
         return status;
 }
 
-static bool is_mistake_in_options(const GError *error) {
-        static const LauncherError mistakes[] = { LAUNCHER_ERROR_USAGE, LAUNCHER_ERROR_BAD_VALUE,
-                                                  LAUNCHER_ERROR_DIRECTORY, LAUNCHER_ERROR_ACCOUNT,
-                                                  LAUNCHER_ERROR_JOB };
-
-        for (size_t i = 0; i < G_N_ELEMENTS(mistakes); i++)
-                if (g_error_matches(error, LAUNCHER_ERROR, (int)mistakes[i]))
-                        return true;
-        return error->domain == UNITS_ERROR && error->code != UNITS_ERROR_UNENFORCEABLE;
-}
-
 static void refuse(Run *run, const GError *error) {
         g_autofree char *help = g_strdup_printf("; see cordon %s --help",
                                                 run->options.verb ?: "run");
         g_autofree char *message = g_strconcat(error->message,
-                                               is_mistake_in_options(error) ? help : "", NULL);
+                                               launcher_error_is_mistake(error) ? help : "", NULL);
 
         g_clear_pointer(&run->launch, launch_free);
         facts_set_refusal(&run->refused, launcher_error_word(error), message);

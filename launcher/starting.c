@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The first phase, up to "go" or to the reason why there is none. What can go on at the same time does: our own gate is
+ * executed while the manager shakes hands, and the guard hears of us while the units are made. */
+
+#include "starting.h"
+
+#include "birth.h"
+#include "deadline.h"
+#include "launcher/kernel/error.h"
+
+#define HELLO_PATIENCE_USEC (25 * G_USEC_PER_SEC) /* less than the manager has from units/compose */
+
+/* The gate, if it is ours, is on its way meanwhile. */
+static void ask(Launch *launch) {
+        const LaunchSettings *settings = &launch->settings;
+
+        launch->is_asked = true;
+        if (!launch->guard)
+                launch->guard = guard_link_new(settings->event, settings->door, settings->spec->id,
+                                               launch->owner, life_on_guard, launch);
+        birth_units(&launch->check, launch->owner, launch->program, launch->watch);
+}
+
+static void drop_attempt(Launch *launch) {
+        g_clear_pointer(&launch->program, program_free);
+        g_clear_pointer(&launch->watch, unit_watch_free);
+}
+
+bool starting_begin(Launch *launch, GError **error) {
+        const LaunchSettings *settings = &launch->settings;
+
+        drop_attempt(launch);
+        launch->watch = unit_watch_new(settings->door->bus, launch->unit, launch->slice,
+                                       life_decide, launch);
+        launch->program = birth_program(settings, &launch->check, launch->owner, &launch->captures,
+                                        life_on_program, launch, error);
+        if (!launch->program)
+                return false;
+        launch->check.gate = program_gate(launch->program);
+        if (unit_watch_state(launch->watch)->is_connected)
+                ask(launch);
+        return true;
+}
+
+static void go(Launch *launch) {
+        g_autoptr(GError) error = NULL;
+        EnforcerSettings enforcer = {
+                .event = launch->settings.event,
+                .limits = &launch->settings.spec->limits,
+                .watch = launch->watch,
+                .readback = &launch->readback,
+                .disk = launch->settings.disk,
+                .is_login = launch->settings.spec->is_login,
+                .facts = &launch->facts,
+        };
+
+        if (!check_gate(&launch->check, &launch->cgroup, &launch->readback, &error)) {
+                life_refuse_error(launch, error);
+                return;
+        }
+        if (launch->settings.on_ready)
+                launch->settings.on_ready(launch->settings.userdata);
+
+        launch->phase = PHASE_RUNNING;
+        deadline_disarm(&launch->patience);
+        launch->facts.stage = STAGE_EXECUTED; /* unless the gate says otherwise */
+        launch->facts.started_realtime_usec = (uint64_t)g_get_real_time();
+        launch->facts.started_usec = (uint64_t)g_get_monotonic_time();
+        enforcer.cgroup = launch->cgroup;
+        launch->enforcer = enforcer_new(&enforcer);
+        capture_set_drop_write_ends(&launch->captures); /* the gate has its own */
+        program_go(launch->program);
+}
+
+static void refuse_start(Launch *launch) {
+        const GError *error = unit_watch_state(launch->watch)->start_error;
+        g_autofree char *message = birth_explain(launch->settings.spec, error);
+
+        if (obstacle_remove(launch->obstacle, error))
+                return;
+        life_refuse(launch, launcher_error_word(error), message ?: error->message);
+}
+
+void starting_on_obstacle(bool is_gone, void *userdata) {
+        Launch *launch = userdata;
+        g_autoptr(GError) error = NULL;
+
+        if (launch->phase != PHASE_STARTING)
+                return; /* cancelled meanwhile */
+        if (!is_gone)
+                refuse_start(launch);
+        else if (!starting_begin(launch, &error))
+                life_refuse_error(launch, error);
+}
+
+void starting_refuse_gate(Launch *launch) {
+        g_autoptr(GError) error = NULL;
+
+        if (gate_channel_failure(program_gate(launch->program))->type == GATE_FAILURE)
+                check_explain_failure(&launch->check, &error);
+        else
+                check_explain_end(&launch->check, unit_watch_state(launch->watch), &error);
+        life_refuse_error(launch, error);
+}
+
+/* Before the manager has answered nobody knows whether there is something to end, unless nothing was asked of it. */
+static void decide_cancelled(Launch *launch) {
+        const UnitState *state = unit_watch_state(launch->watch);
+
+        if (state->is_accepted)
+                life_end_unstarted(launch);
+        else if (!launch->is_asked)
+                life_end(launch, true);
+        else if (state->start_error || state->is_disconnected)
+                life_end(launch, unit_state_is_refused(state));
+}
+
+static void await_guard(Launch *launch) {
+        launch->is_guard_awaited = true;
+        deadline_arm(launch->settings.event, &launch->patience, HELLO_PATIENCE_USEC,
+                     life_on_patience, launch);
+}
+
+/* Not only when the guard watches: one in other namespaces may never get to understand us. */
+static void decide_ready(Launch *launch) {
+        g_autoptr(GError) error = NULL;
+
+        if (!check_world(&launch->check, &error))
+                life_refuse_error(launch, error);
+        else if (guard_link_is_watched(launch->guard))
+                go(launch);
+        else if (!launch->is_guard_awaited)
+                await_guard(launch);
+}
+
+static void decide_unasked(Launch *launch) {
+        const UnitState *state = unit_watch_state(launch->watch);
+
+        if (state->is_disconnected)
+                life_refuse(launch, "manager-unreachable",
+                            "the manager closed the connection before it had answered");
+        else if (state->is_connected)
+                ask(launch);
+}
+
+void starting_decide(Launch *launch) {
+        const UnitState *state = unit_watch_state(launch->watch);
+
+        if (launch->facts.stage == STAGE_CANCELLED)
+                decide_cancelled(launch);
+        else if (!launch->is_asked)
+                decide_unasked(launch);
+        else if (!launch->guard)
+                return; /* it failed before there is anything to decide */
+        else if (guard_link_error(launch->guard) && (state->is_accepted || state->start_error))
+                life_refuse_error(launch, guard_link_error(launch->guard));
+        else if (state->start_error)
+                refuse_start(launch);
+        else if (state->is_disconnected &&
+                 !(program_gate_ended(launch->program) && state->is_accepted))
+                life_refuse(launch, "manager-unreachable",
+                            "the manager closed the connection while it started the unit");
+        else if (!state->is_accepted)
+                return; /* also when the gate's end is closed: that is how a manager refuses it */
+        else if (birth_has_failed(launch->program, state))
+                starting_refuse_gate(launch);
+        else if (birth_is_over(launch->program, state))
+                decide_ready(launch);
+}
