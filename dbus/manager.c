@@ -6,6 +6,7 @@
 #include "manager.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <systemd/sd-event.h>
 
 #include "append.h"
@@ -189,11 +190,22 @@ ManagerCall *manager_get(ManagerCaller caller, const char *path, const char *int
         return call_send(caller, "asking for a property", message, r);
 }
 
+char *manager_unit_path(const char *unit) {
+        char *path = NULL, *copy;
+
+        if (sd_bus_path_encode(MANAGER_UNITS_PATH, unit, &path) < 0)
+                g_error("out of memory");
+        copy = g_strdup(path);
+        free(path); /* sd-bus allocated it */
+        return copy;
+}
+
 static void unit_free(gpointer data) {
         ManagerUnit *unit = data;
 
         g_free(unit->name);
         g_free(unit->description);
+        g_free(unit->active_state);
         g_free(unit);
 }
 
@@ -202,10 +214,11 @@ bool manager_read_units(sd_bus_message *reply, GPtrArray **ret_units, GError **e
         int r = sd_bus_message_enter_container(reply, SD_BUS_TYPE_ARRAY, "(ssssssouso)");
 
         while (r >= 0) {
-                const char *name = NULL, *description = NULL;
+                const char *name = NULL, *description = NULL, *active_state = NULL;
+                uint32_t job = 0;
 
-                r = sd_bus_message_read(reply, "(ssssssouso)", &name, &description, NULL, NULL,
-                                        NULL, NULL, NULL, NULL, NULL, NULL);
+                r = sd_bus_message_read(reply, "(ssssssouso)", &name, &description, NULL,
+                                        &active_state, NULL, NULL, NULL, &job, NULL, NULL);
                 if (r == 0)
                         break;
                 if (r > 0) {
@@ -213,6 +226,8 @@ bool manager_read_units(sd_bus_message *reply, GPtrArray **ret_units, GError **e
 
                         unit->name = g_strdup(name);
                         unit->description = g_strdup(description);
+                        unit->active_state = g_strdup(active_state);
+                        unit->has_job = job != 0;
                         g_ptr_array_add(units, unit);
                 }
         }

@@ -13,6 +13,7 @@
 #define MANAGER_DESTINATION "org.freedesktop.systemd1"
 #define MANAGER_PATH        "/org/freedesktop/systemd1"
 #define MANAGER_INTERFACE   "org.freedesktop.systemd1.Manager"
+#define MANAGER_UNITS_PATH  "/org/freedesktop/systemd1/unit"
 
 typedef struct ManagerCall ManagerCall;
 
@@ -42,9 +43,13 @@ ManagerCall *manager_get(ManagerCaller caller, const char *path, const char *int
                          const char *property); /* replies a variant */
 ManagerCall *manager_get_all(ManagerCaller caller, const char *path, const char *interface);
 
+char *manager_unit_path(const char *unit); /* of the object that a unit is */
+
 typedef struct {
         char *name;
         char *description;
+        char *active_state; /* "active", "failed", … */
+        bool has_job;       /* that is under way */
 } ManagerUnit;
 
 /* Reads the reply of manager_list_units: the units that are loaded, an array of ManagerUnit*. */

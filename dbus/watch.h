@@ -10,6 +10,7 @@
 #include <systemd/sd-bus.h>
 
 #include "snapshot.h"
+#include "switchboard.h"
 #include "units/property.h"
 
 typedef struct UnitWatch UnitWatch;
@@ -24,11 +25,11 @@ typedef struct {
         char *job_result;  /* of the start job: "done", "failed", "timeout", …; NULL: under way */
         bool is_removed;   /* the manager forgot the unit */
         bool was_stopping; /* it was seen to end the unit, at least once */
-        bool is_disconnected; /* the connection is gone; see unit_watch_attach */
+        bool is_disconnected; /* the connection is gone; see unit_watch_go_on */
         bool is_refreshing;   /* asked for everything anew, answer under way */
         bool is_cleared; /* slice and unit are stopped and forgotten, as far as the manager said */
-        GError *clear_error;   /* the manager would not */
-        char *manager_version; /* as systemd says it; NULL: not learnt */
+        GError *clear_error;         /* the manager would not */
+        const char *manager_version; /* as systemd says it; NULL: not learnt; stays for ever */
 } UnitState;
 
 bool unit_state_start_failed(const UnitState *state); /* the start job is over, and not done */
@@ -36,8 +37,8 @@ bool unit_state_start_failed(const UnitState *state); /* the start job is over, 
 /* The manager refused the start, and so has made nothing. Without an answer it may have. */
 bool unit_state_is_refused(const UnitState *state);
 
-/* Signals are watched from here on. */
-UnitWatch *unit_watch_new(sd_bus *bus, const char *unit, const char *slice,
+/* Signals are watched from here on. The board is borrowed. */
+UnitWatch *unit_watch_new(Switchboard *board, const char *unit, const char *slice,
                           UnitWatchHandler handler, void *userdata);
 void unit_watch_free(UnitWatch *watch);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(UnitWatch, unit_watch_free)
@@ -59,5 +60,5 @@ void unit_watch_ask_end(UnitWatch *watch);
  * counters are read into the snapshot. While it is under way, asking again does nothing. */
 void unit_watch_clear_away(UnitWatch *watch);
 
-/* Goes on over another connection to the same manager after is_disconnected. */
-void unit_watch_attach(UnitWatch *watch, sd_bus *bus);
+/* The board has another connection to the same manager, after is_disconnected. */
+void unit_watch_go_on(UnitWatch *watch);

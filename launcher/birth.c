@@ -8,7 +8,7 @@
 #include "launcher/gate/channel.h"
 #include "units/compose.h"
 
-Program *birth_program(const LaunchSettings *settings, const CheckSource *check, const char *owner,
+Program *birth_program(const LaunchSettings *settings, const CheckSource *check, Fleet *fleet,
                        const CaptureSet *captures, ProgramHandler handler, void *userdata,
                        GError **error) {
         const Spec *spec = settings->spec;
@@ -28,14 +28,15 @@ Program *birth_program(const LaunchSettings *settings, const CheckSource *check,
                 order.cpus = &spec->limits.cpus;
         program = program_new(settings->event, &order, handler, userdata, error);
         if (program && spec->is_scope &&
-            !program_execute(program, check->gate_path, spec->id, owner, error))
+            !program_execute(program, fleet_nursery(fleet), check->gate_path, spec->id,
+                             fleet_owner(fleet), error))
                 return NULL;
         return g_steal_pointer(&program);
 }
 
-void birth_units(const CheckSource *check, const char *owner, Program *program, UnitWatch *watch) {
+void birth_units(const CheckSource *check, const Fleet *fleet, Program *program, UnitWatch *watch) {
         ComposeContext context = {
-                .owner = owner,
+                .owner = fleet_owner(fleet),
                 .gate_fd = gate_channel_child_end(program_gate(program)),
                 .gate_pid = program_pid(program),
         };

@@ -6,14 +6,15 @@
 
 #include "check.h"
 #include "dbus/watch.h"
+#include "fleet.h"
 #include "launch.h"
 #include "program.h"
 
-Program *birth_program(const LaunchSettings *settings, const CheckSource *check, const char *owner,
+Program *birth_program(const LaunchSettings *settings, const CheckSource *check, Fleet *fleet,
                        const CaptureSet *captures, ProgramHandler handler, void *userdata,
                        GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-void birth_units(const CheckSource *check, const char *owner, Program *program, UnitWatch *watch);
+void birth_units(const CheckSource *check, const Fleet *fleet, Program *program, UnitWatch *watch);
 
 /* Of units that the manager has accepted: the gate will not get to wait for "go"; it waits. */
 bool birth_has_failed(const Program *program, const UnitState *state);

@@ -12,17 +12,36 @@
 #include "launcher/kernel/pidfd.h"
 #include "launcher/kernel/user-namespace.h"
 #include "launcher/net/filter.h"
+#include "launcher/rundir.h"
 #include "launcher/walls.h"
 #include "units/extra.h"
 #include "units/text.h"
 
 #define DIRECTORY_SHOWN 80
 
-bool check_needs_empty_root(const CheckSource *source) {
+/* A user that the manager makes up has a read-only / in a place where an empty one would be. */
+static bool needs_empty_root(const CheckSource *source) {
         const IsolationSet *set = &source->settings->spec->isolation;
 
         return set->is_untrusted && set->has_strict_fs &&
                source->settings->door->kind == MANAGER_SYSTEM && !source->settings->spec->user;
+}
+
+bool check_open(CheckSource *source, GError **error) {
+        const LaunchSettings *settings = source->settings;
+
+        if (!enclosing_make(settings->spec, settings->is_best_effort, &source->enclosing, error))
+                return false;
+        if (needs_empty_root(source))
+                source->empty_root = rundir_make(settings->door->guard_dir, RUNDIR_ROOT,
+                                                 settings->spec->id, 0755, error);
+        return source->empty_root || !needs_empty_root(source);
+}
+
+void check_clear(CheckSource *source) {
+        enclosing_clear(&source->enclosing);
+        rundir_remove(source->empty_root);
+        g_clear_pointer(&source->empty_root, g_free);
 }
 
 void check_prepare(const CheckSource *source, ComposeContext *context) {

@@ -15,15 +15,16 @@
 
 typedef struct {
         const LaunchSettings *settings;
-        GateChannel *gate; /* that has said something; borrowed, as all but the last */
+        GateChannel *gate; /* that has said something; borrowed, as all but the last two */
         const char *slice;
         const char *gate_path;
-        const char *empty_root; /* NULL: none is needed */
-        Enclosing enclosing;    /* owned */
+        char *empty_root;    /* a directory; NULL: none is needed */
+        Enclosing enclosing; /* of a scope */
 } CheckSource;
 
-/* A user that the manager makes up has a read-only / in a place where an empty one would be. */
-bool check_needs_empty_root(const CheckSource *source);
+/* Makes what is needed beside the spec, before anything is asked for. */
+bool check_open(CheckSource *source, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void check_clear(CheckSource *source);
 
 /* What is asked of the manager beside the spec: as far as that can be had, where --best-effort is enough. */
 void check_prepare(const CheckSource *source, ComposeContext *context);

@@ -15,7 +15,6 @@
 #include "launch.h"
 
 #include <signal.h>
-#include <unistd.h>
 
 #include "dbus/error.h"
 #include "deadline.h"
@@ -51,11 +50,10 @@ void life_end(Launch *launch, bool is_clean) {
                 return;
         launch->phase = PHASE_OVER;
         g_clear_pointer(&launch->enforcer, enforcer_free);
-        g_clear_pointer(&launch->comeback, comeback_free);
         disarm_all(launch);
         capture_set_finish(&launch->captures);
         if (is_clean && launch->guard)
-                guard_link_done(launch->guard);
+                guard_watch_done(launch->guard);
         r = sd_event_add_defer(launch->settings.event, &launch->over, on_over, launch);
         g_assert(r >= 0);
 }
@@ -218,29 +216,25 @@ static void see_to_stragglers(Launch *launch) {
         await_word(launch);
 }
 
+/* A manager that re-executes itself closes its connections; the run goes on meanwhile. */
 static void on_comeback(bool is_back, void *userdata) {
         Launch *launch = userdata;
 
-        g_clear_pointer(&launch->comeback, comeback_free);
+        if (launch->phase == PHASE_STARTING)
+                starting_on_comeback(launch, is_back);
+        if (launch->phase == PHASE_OVER || launch->phase == PHASE_STARTING)
+                return;
         if (!is_back && launch->phase == PHASE_CLEARING)
                 life_end(launch, false); /* how the program ended is known */
         else if (!is_back)
                 be_lost(launch, "the manager went away and did not come back");
         if (!is_back)
                 return;
-        unit_watch_attach(launch->watch, launch->settings.door->bus);
-        guard_link_reopened(launch->guard);
+        unit_watch_go_on(launch->watch);
         if (launch->enforcer)
                 enforcer_again(launch->enforcer);
         if (launch->phase == PHASE_CLEARING)
                 unit_watch_clear_away(launch->watch);
-}
-
-/* A manager that re-executes itself closes its connections; the run goes on meanwhile. */
-static void await_manager(Launch *launch) {
-        if (!launch->comeback && launch->phase != PHASE_OVER)
-                launch->comeback = comeback_new(launch->settings.event, launch->settings.door,
-                                                on_comeback, launch);
 }
 
 static void decide_running(Launch *launch) {
@@ -313,15 +307,13 @@ void life_decide(void *userdata) {
         if (!launch->watch || launch->phase == PHASE_OVER)
                 return;
         deciders[launch->phase](launch);
-        if (launch->phase != PHASE_STARTING && unit_watch_state(launch->watch)->is_disconnected)
-                await_manager(launch);
 }
 
 void life_on_guard(void *userdata) {
         Launch *launch = userdata;
 
         if (launch->phase == PHASE_RUNNING) {
-                const GError *error = guard_link_error(launch->guard);
+                const GError *error = guard_watch_error(launch->guard);
 
                 text_replace(&launch->facts.guard_message, error ? error->message : NULL);
                 if (error && launch->settings.on_unguarded)
@@ -330,27 +322,29 @@ void life_on_guard(void *userdata) {
         life_decide(launch);
 }
 
+static bool enlist(Launch *launch, const char *id, GError **error) {
+        launch->fleet = fleet_join(launch->settings.event, launch->settings.door);
+        if (fleet_enlist(launch->fleet, id, on_comeback, launch))
+                return true;
+        g_set_error(error, DBUS_ERROR, DBUS_ERROR_EXISTS, "--id: \"%s\" is in use", id);
+        return false;
+}
+
 Launch *launch_new(const LaunchSettings *settings, GError **error) {
         g_autoptr(Launch) launch = g_new0(Launch, 1);
         const char *id = settings->spec->id;
 
         launch->settings = *settings;
+        if (!enlist(launch, id, error))
+                return NULL;
         launch->unit = name_unit(id, settings->spec->is_scope);
         launch->slice = name_slice(id);
-        launch->owner = caller_process_identity(getpid()) ?: g_strdup("0:0");
-        launch->gate_path = door_program_path("cordon-gate");
         launch->check = (CheckSource){
                 .settings = &launch->settings,
                 .slice = launch->slice,
-                .gate_path = launch->gate_path,
+                .gate_path = fleet_gate_path(launch->fleet),
         };
-        if (!enclosing_make(settings->spec, settings->is_best_effort, &launch->check.enclosing,
-                            error))
-                return NULL;
-        if (check_needs_empty_root(&launch->check) &&
-            !(launch->check.empty_root = launch->empty_root = rundir_make(settings->door->guard_dir,
-                                                                          RUNDIR_ROOT, id, 0755,
-                                                                          error)))
+        if (!check_open(&launch->check, error))
                 return NULL;
         facts_init(&launch->facts);
         limit_set_copy(&settings->spec->limits, &launch->facts.limits);
@@ -376,20 +370,17 @@ void launch_free(Launch *launch) {
         launch->over = sd_event_source_disable_unref(launch->over);
         enforcer_free(launch->enforcer);
         obstacle_free(launch->obstacle);
-        comeback_free(launch->comeback);
-        guard_link_free(launch->guard);
+        guard_watch_free(launch->guard);
         unit_watch_free(launch->watch);
         program_free(launch->program);
         cgroup_free(launch->cgroup);
-        enclosing_clear(&launch->check.enclosing);
+        check_clear(&launch->check);
         capture_set_clear(&launch->captures);
         facts_clear(&launch->facts);
         g_free(launch->unit);
         g_free(launch->slice);
-        g_free(launch->owner);
-        g_free(launch->gate_path);
-        rundir_remove(launch->empty_root);
-        g_free(launch->empty_root);
+        fleet_discharge(launch->fleet, launch->settings.spec->id, launch);
+        fleet_leave(launch->fleet);
         g_free(launch);
 }
 

@@ -4,8 +4,8 @@
 /* What a Launch is to those who are part of it: launcher/launch and its first phase, launcher/starting. */
 
 #include "check.h"
-#include "comeback.h"
 #include "enforcer.h"
+#include "fleet.h"
 #include "launch.h"
 #include "launcher/guard/link.h"
 #include "launcher/kernel/cgroup.h"
@@ -22,9 +22,8 @@ typedef enum {
 
 struct Launch {
         LaunchSettings settings;
-        char *unit, *slice, *gate_path;
-        char *empty_root; /* NULL: none is needed */
-        char *owner;      /* ourselves, as the slice and the guard know us */
+        Fleet *fleet;
+        char *unit, *slice;
         Phase phase;
         Facts facts;
         Readback readback;
@@ -32,9 +31,10 @@ struct Launch {
 
         Program *program;
         bool is_asked; /* the manager, for the units */
+        bool is_early; /* begun while the manager was away: to be begun again */
         bool is_guard_awaited, is_concluded;
         UnitWatch *watch;
-        GuardLink *guard;
+        GuardWatch *guard;
         Enforcer *enforcer; /* from "go" on */
         Obstacle *obstacle;
         Cgroup *cgroup;
@@ -43,7 +43,6 @@ struct Launch {
 
         sd_event_source *over;
         sd_event_source *patience; /* of the phase: starting, the manager's last word, clearing */
-        Comeback *comeback;        /* while the manager is away */
 };
 
 /* Looks at everything and acts on what is true now; also the handler of whoever has news. */

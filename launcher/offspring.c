@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Executed and not only forked: whatever is ours alone (connections, threads, memory) stays behind by itself.
- *
- * Its orphans come to us, because nobody else may reap them: process 1 of many a container never does. Nobody but them
- * does: whatever else we start is waited for where it is started, or has a parent of its own by then. */
+/* Executed and not only forked: whatever is ours alone (connections, threads, memory) stays behind by itself. */
 
 #include "offspring.h"
 
 #include <signal.h>
 #include <spawn.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "launcher/kernel/error.h"
+#include "nursery.h"
 
 /* The caller's signals are applied by the gate: from here it gets a clean slate. */
 static int set_signals(posix_spawnattr_t *attributes) {
@@ -49,38 +46,32 @@ bool offspring_start(Offspring *offspring, const char *gate_path, const char *id
         char *const argv[] = { (char *)"cordon-gate", (char *)id, (char *)owner, NULL };
         int number;
 
-        (void)signal(SIGCHLD, SIG_DFL); /* a caller that ignores it would have the kernel reap */
-        (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
         number = spawn(&offspring->pid, gate_path, argv, channel);
-        if (number == 0)
+        if (number == 0) {
+                nursery_add(offspring->nursery, offspring);
                 return true;
+        }
         offspring->pid = 0;
         g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_SYSTEM, "cannot execute %s: %s",
                     gate_path, g_strerror(number));
         return false;
 }
 
-static void note_death(Offspring *offspring, const siginfo_t *info) {
-        offspring->is_dead = true;
-        offspring->code = info->si_code;
-        offspring->status = info->si_status;
-}
-
 void offspring_reap(Offspring *offspring) {
         siginfo_t info = { 0 };
+        int keep = offspring->is_taken ? 0 : WNOWAIT;
 
-        while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0) {
-                bool is_it = info.si_pid == offspring->pid;
-
-                if (is_it)
-                        note_death(offspring, &info);
-                if (is_it && !offspring->is_taken)
-                        return;
-                if (is_it)
-                        offspring->pid = 0;
-                (void)waitid(P_PID, (id_t)info.si_pid, &info, WEXITED | WNOHANG);
-                info.si_pid = 0;
-        }
+        if (offspring->pid == 0 ||
+            waitid(P_PID, (id_t)offspring->pid, &info, WEXITED | WNOHANG | keep) < 0 ||
+            info.si_pid == 0)
+                return;
+        offspring->is_dead = true;
+        offspring->code = info.si_code;
+        offspring->status = info.si_status;
+        if (!offspring->is_taken)
+                return;
+        nursery_remove(offspring->nursery, offspring);
+        offspring->pid = 0;
 }
 
 void offspring_take(Offspring *offspring) {
@@ -88,16 +79,9 @@ void offspring_take(Offspring *offspring) {
         offspring_reap(offspring);
 }
 
-bool offspring_was_stopped(const Offspring *offspring) {
-        siginfo_t info = { 0 };
-
-        return offspring->pid != 0 &&
-               waitid(P_PID, (id_t)offspring->pid, &info, WSTOPPED | WNOHANG) == 0 &&
-               info.si_pid == offspring->pid;
-}
-
 void offspring_end(Offspring *offspring) {
         if (offspring->pid != 0)
                 (void)kill(offspring->pid, SIGKILL);
-        offspring_take(offspring); /* who is still dying is reaped when we have gone */
+        offspring_take(offspring);
+        nursery_remove(offspring->nursery, offspring); /* who is still dying is reaped later */
 }

@@ -8,22 +8,25 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+typedef struct Nursery Nursery;
+
 typedef struct {
+        Nursery *nursery;                /* borrowed; NULL: it was not started */
+        void (*handler)(void *userdata); /* it is dead */
+        void *userdata;
         pid_t pid; /* 0: none, or reaped */
         bool is_taken; /* the manager has put it where it was told to: its number may be another's now */
         bool is_dead;
         int code, status; /* as waitid(2) has them, once it is dead */
 } Offspring;
 
+/* Nursery, handler and userdata are there. */
 bool offspring_start(Offspring *offspring, const char *gate_path, const char *id, const char *owner,
                      int channel, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* All that is dead, orphans of its own included; itself not before it is taken: its number stands in a message. */
+/* When it is dead; and not before it is taken: its number stands in a message. */
 void offspring_reap(Offspring *offspring);
 void offspring_take(Offspring *offspring);
-
-/* It was stopped since we last asked. */
-bool offspring_was_stopped(const Offspring *offspring);
 
 /* Whatever is left of it goes. */
 void offspring_end(Offspring *offspring);

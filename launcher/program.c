@@ -19,10 +19,10 @@ struct Program {
 
         GateChannel *gate;
         bool is_own, is_asked_for, said_hello, gate_ended, has_init;
-        Offspring offspring; /* of a program that is ours */
-        Foreground *foreground;
-        int terminal_fd; /* borrowed; −1 */
-        sd_event_source *gate_io, *death_io, *init_io, *children, *stops;
+        Offspring offspring;    /* of a program that is ours */
+        Foreground *foreground; /* borrowed, until it is hushed; NULL: none */
+        int terminal_fd;        /* borrowed; −1 */
+        sd_event_source *gate_io, *death_io, *init_io, *stops;
         uint64_t death_usec, death_realtime_usec;
 };
 
@@ -77,14 +77,10 @@ static int on_death(sd_event_source *source, int fd, uint32_t events, void *user
         return 0;
 }
 
-static int on_child(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata) {
+static void on_own_death(void *userdata) {
         Program *program = userdata;
 
-        offspring_reap(&program->offspring);
-        if (offspring_was_stopped(&program->offspring))
-                foreground_stop_with(program->foreground, program->offspring.pid);
         program->handler(program->userdata); /* a scope may have been waiting for this */
-        return 0;
 }
 
 static int on_stop(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata) {
@@ -119,18 +115,15 @@ Program *program_new(sd_event *event, const GateOrder *order, ProgramHandler han
         return program;
 }
 
-bool program_execute(Program *program, const char *gate_path, const char *id, const char *owner,
-                     GError **error) {
-        int r;
-
-        program->foreground = foreground_new();
-        r = sd_event_add_signal(program->event, &program->children,
-                                SIGCHLD | SD_EVENT_SIGNAL_PROCMASK, on_child, program);
-
-        g_assert(r >= 0);
+bool program_execute(Program *program, Nursery *nursery, const char *gate_path, const char *id,
+                     const char *owner, GError **error) {
+        program->foreground = nursery_foreground(nursery);
         if (program->foreground && foreground_heeds_stops())
                 (void)sd_event_add_signal(program->event, &program->stops,
                                           SIGTSTP | SD_EVENT_SIGNAL_PROCMASK, on_stop, program);
+        program->offspring = (Offspring){ .nursery = nursery,
+                                          .handler = on_own_death,
+                                          .userdata = program };
         program->is_own = offspring_start(&program->offspring, gate_path, id, owner,
                                           gate_channel_child_end(program->gate), error);
         gate_channel_drop_child_end(program->gate);
@@ -151,14 +144,13 @@ void program_hush(Program *program) {
         program->init_io = sd_event_source_disable_unref(program->init_io);
         program->stops = sd_event_source_disable_unref(program->stops);
         foreground_restore(program->foreground);
-        g_clear_pointer(&program->foreground, foreground_free);
+        program->foreground = NULL;
 }
 
 void program_free(Program *program) {
         if (!program)
                 return;
         program_hush(program);
-        sd_event_source_disable_unref(program->children);
         if (program->is_own)
                 offspring_end(&program->offspring);
         gate_channel_free(program->gate);

@@ -13,6 +13,7 @@
 #include "dbus/watch.h"
 #include "launcher/gate/channel.h"
 #include "launcher/kernel/cgroup.h"
+#include "nursery.h"
 #include "units/facts.h"
 
 typedef struct Program Program;
@@ -26,9 +27,9 @@ Program *program_new(sd_event *event, const GateOrder *order, ProgramHandler han
 void program_free(Program *program);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Program, program_free)
 
-/* In a scope: the gate is a child of ours. */
-bool program_execute(Program *program, const char *gate_path, const char *id, const char *owner,
-                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* In a scope: the gate is a child of ours. The nursery is borrowed. */
+bool program_execute(Program *program, Nursery *nursery, const char *gate_path, const char *id,
+                     const char *owner, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 bool program_is_own(const Program *program); /* it was */
 pid_t program_pid(const Program *program); /* of such a child; 0: it is the manager's, or reaped */
 

@@ -11,36 +11,43 @@
 
 #define HELLO_PATIENCE_USEC (25 * G_USEC_PER_SEC) /* less than the manager has from units/compose */
 
-/* The gate, if it is ours, is on its way meanwhile. */
+/* Our own gate is on its way meanwhile. */
 static void ask(Launch *launch) {
-        const LaunchSettings *settings = &launch->settings;
-
         launch->is_asked = true;
         if (!launch->guard)
-                launch->guard = guard_link_new(settings->event, settings->door, settings->spec->id,
-                                               launch->owner, life_on_guard, launch);
-        birth_units(&launch->check, launch->owner, launch->program, launch->watch);
-}
-
-static void drop_attempt(Launch *launch) {
-        g_clear_pointer(&launch->program, program_free);
-        g_clear_pointer(&launch->watch, unit_watch_free);
+                launch->guard = guard_watch_new(fleet_guard(launch->fleet),
+                                                launch->settings.spec->id, life_on_guard, launch);
+        birth_units(&launch->check, launch->fleet, launch->program, launch->watch);
 }
 
 bool starting_begin(Launch *launch, GError **error) {
-        const LaunchSettings *settings = &launch->settings;
-
-        drop_attempt(launch);
-        launch->watch = unit_watch_new(settings->door->bus, launch->unit, launch->slice,
+        g_clear_pointer(&launch->program, program_free);
+        g_clear_pointer(&launch->watch, unit_watch_free);
+        launch->is_early = fleet_is_waiting(launch->fleet);
+        launch->watch = unit_watch_new(fleet_board(launch->fleet), launch->unit, launch->slice,
                                        life_decide, launch);
-        launch->program = birth_program(settings, &launch->check, launch->owner, &launch->captures,
-                                        life_on_program, launch, error);
+        launch->program = birth_program(&launch->settings, &launch->check, launch->fleet,
+                                        &launch->captures, life_on_program, launch, error);
         if (!launch->program)
                 return false;
         launch->check.gate = program_gate(launch->program);
         if (unit_watch_state(launch->watch)->is_connected)
                 ask(launch);
         return true;
+}
+
+/* Nothing was sent while the manager was away: there is nothing that could have come of it. */
+void starting_on_comeback(Launch *launch, bool is_back) {
+        g_autoptr(GError) error = NULL;
+
+        if (!launch->is_early)
+                return;
+        launch->is_early = false;
+        if (!is_back)
+                life_refuse(launch, "manager-unreachable",
+                            "the manager went away and did not come back");
+        else if (!starting_begin(launch, &error))
+                life_refuse_error(launch, error);
 }
 
 static void go(Launch *launch) {
@@ -128,7 +135,7 @@ static void decide_ready(Launch *launch) {
 
         if (!check_world(&launch->check, &error))
                 life_refuse_error(launch, error);
-        else if (guard_link_is_watched(launch->guard))
+        else if (guard_watch_is_watched(launch->guard))
                 go(launch);
         else if (!launch->is_guard_awaited)
                 await_guard(launch);
@@ -149,12 +156,14 @@ void starting_decide(Launch *launch) {
 
         if (launch->facts.stage == STAGE_CANCELLED)
                 decide_cancelled(launch);
+        else if (launch->is_early)
+                return; /* until the manager is back */
         else if (!launch->is_asked)
                 decide_unasked(launch);
         else if (!launch->guard)
                 return; /* it failed before there is anything to decide */
-        else if (guard_link_error(launch->guard) && (state->is_accepted || state->start_error))
-                life_refuse_error(launch, guard_link_error(launch->guard));
+        else if (guard_watch_error(launch->guard) && (state->is_accepted || state->start_error))
+                life_refuse_error(launch, guard_watch_error(launch->guard));
         else if (state->start_error)
                 refuse_start(launch);
         else if (state->is_disconnected &&

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A connection of its own for each ending: the manager may have re-executed since the last one. Grace is for deadlines
- * and for people; here it is SIGKILL at once. */
+/* All that are under way share a connection and its rounds: a launcher of thousands may vanish. In a round the manager is
+ * asked once what is there; then everything is killed, and only then stopped, which takes it longer. Grace is for deadlines
+ * and for people; here it is SIGKILL at once. The connection is made anew each time: the manager may have re-executed. */
 
 #include "ending.h"
 
 #include <signal.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "dbus/connect.h"
@@ -15,176 +17,276 @@
 /* Who takes longer than some seconds (a program that the kernel cannot kill yet, a manager that is stopped) is looked at now
  * and then, for an hour. */
 #define ROUND_USEC      (50 * 1000)
-#define ROUNDS_QUICK    400
 #define ROUND_SLOW_USEC (1000 * 1000)
-#define ROUNDS_MAX      (ROUNDS_QUICK + 3600)
+#define QUICK_USEC      (20 * G_USEC_PER_SEC)
+#define PATIENCE_USEC   (UINT64_C(3600) * G_USEC_PER_SEC)
 #define EMPTY_ROUNDS_ENOUGH \
         6 /* the manager reads what a dead launcher sent within the first of them */
+/* What should not be needed twice is asked for again now and then all the same. */
+#define INSIST_ROUNDS 10
+/* More than this many are looked for by pattern: for each name that it is asked for, a manager looks at all its units. */
+#define NAMED_MAX     3
 
-struct Ending {
+typedef struct {
+        char *id;
+        char *owner; /* of the launcher that vanished */
+        char *slice, *service, *scope;
+        uint64_t since_usec;
+        unsigned rounds, empty_rounds;
+} Ending;
+
+struct Endings {
         sd_event *event;
         char *manager_socket;
-        char *slice, *service, *scope;
-        char *owner; /* "PID:STARTTIME" of the launcher that vanished */
         EndingHandler handler;
         void *userdata;
+        GPtrArray *all; /* of Ending* */
         sd_bus *bus;
-        ManagerCall *kill, *stop, *reset_service, *reset_scope, *list;
+        ManagerCall *list;
         sd_event_source *next;
-        unsigned rounds, empty_rounds;
 };
 
 static int on_round(sd_event_source *source, uint64_t usec, void *userdata);
 
-static void drop_calls(Ending *ending) {
-        g_clear_pointer(&ending->kill, manager_call_free);
-        g_clear_pointer(&ending->stop, manager_call_free);
-        g_clear_pointer(&ending->reset_service, manager_call_free);
-        g_clear_pointer(&ending->reset_scope, manager_call_free);
-        g_clear_pointer(&ending->list, manager_call_free);
-}
+static void ending_free(gpointer data) {
+        Ending *ending = data;
 
-static void disconnect(Ending *ending) {
-        drop_calls(ending);
-        if (ending->bus)
-                sd_bus_detach_event(ending->bus);
-        ending->bus = sd_bus_close_unref(ending->bus);
-}
-
-static uint64_t pause_of(const Ending *ending) {
-        return ending->rounds < ROUNDS_QUICK ? ROUND_USEC : ROUND_SLOW_USEC;
-}
-
-static void schedule(Ending *ending, uint64_t usec) {
-        int r;
-
-        ending->next = sd_event_source_disable_unref(ending->next);
-        r = sd_event_add_time_relative(ending->event, &ending->next, CLOCK_MONOTONIC, usec, 1,
-                                       on_round, ending);
-        g_assert(r >= 0);
-}
-
-static void finish(Ending *ending) {
-        ending->handler(ending, ending->userdata);
-}
-
-/* Its slice says whose it is. A service or scope without a slice is what a half-done clearing left: nobody's. */
-typedef enum {
-        THEIRS,
-        OURS,
-        NOTHING,
-} Found;
-
-static Found look_for(const Ending *ending, const GPtrArray *units) {
-        Found found = NOTHING;
-
-        for (guint i = 0; i < units->len; i++) {
-                const ManagerUnit *unit = g_ptr_array_index(units, i);
-                g_autofree char *owner = name_owner_from_description(unit->description);
-
-                if (strcmp(unit->name, ending->slice) != 0)
-                        found = OURS;
-                else
-                        return owner && strcmp(owner, ending->owner) == 0 ? OURS : THEIRS;
-        }
-        return found;
-}
-
-static void end_it(Ending *ending) {
-        ManagerCaller nobody = { .bus = ending->bus };
-
-        ending->kill = manager_kill_unit(nobody, ending->slice, SIGKILL);
-        ending->stop = manager_stop_unit(nobody, ending->slice);
-        ending->reset_service = manager_reset_failed(nobody, ending->service);
-        ending->reset_scope = manager_reset_failed(nobody, ending->scope);
-}
-
-/* A manager that does not answer at all has nothing that could be ended for long. */
-static void try_later(Ending *ending) {
-        if (ending->rounds > ROUNDS_QUICK)
-                finish(ending);
-        else
-                schedule(ending, pause_of(ending));
-}
-
-static void on_listed(sd_bus_message *reply, const GError *error, void *userdata) {
-        Ending *ending = userdata;
-        g_autoptr(GPtrArray) units = NULL;
-        Found found;
-
-        drop_calls(ending);
-        if (!reply || !manager_read_units(reply, &units, NULL)) {
-                disconnect(ending); /* try over a new connection */
-                try_later(ending);
-                return;
-        }
-
-        found = look_for(ending, units);
-        if (found == OURS)
-                end_it(ending);
-        ending->empty_rounds = found == NOTHING ? ending->empty_rounds + 1 : 0;
-        if (found == THEIRS || ending->empty_rounds >= EMPTY_ROUNDS_ENOUGH)
-                finish(ending);
-        else
-                schedule(ending, pause_of(ending));
-}
-
-static bool connect_again(Ending *ending) {
-        if (ending->bus)
-                return true;
-        if (!connect_direct(ending->manager_socket, &ending->bus, NULL))
-                return false;
-        if (sd_bus_attach_event(ending->bus, ending->event, SD_EVENT_PRIORITY_NORMAL) >= 0)
-                return true;
-        disconnect(ending);
-        return false;
-}
-
-static int on_round(sd_event_source *source, uint64_t usec, void *userdata) {
-        Ending *ending = userdata;
-        const char *patterns[] = { ending->slice, ending->service, ending->scope, NULL };
-        ManagerCaller lister = { .event = ending->event, .handler = on_listed, .userdata = ending };
-
-        if (++ending->rounds > ROUNDS_MAX) {
-                finish(ending);
-                return 0;
-        }
-        if (!connect_again(ending)) {
-                try_later(ending);
-                return 0;
-        }
-        drop_calls(ending);
-        lister.bus = ending->bus;
-        ending->list = manager_list_units(lister, patterns);
-        return 0;
-}
-
-Ending *ending_new(sd_event *event, const char *manager_socket, const char *id, const char *owner,
-                   EndingHandler handler, void *userdata) {
-        Ending *ending = g_new0(Ending, 1);
-
-        ending->event = sd_event_ref(event);
-        ending->manager_socket = g_strdup(manager_socket);
-        ending->owner = g_strdup(owner);
-        ending->slice = name_slice(id);
-        ending->service = name_service(id);
-        ending->scope = name_scope(id);
-        ending->handler = handler;
-        ending->userdata = userdata;
-        schedule(ending, 0);
-        return ending;
-}
-
-void ending_free(Ending *ending) {
-        if (!ending)
-                return;
-        disconnect(ending);
-        sd_event_source_disable_unref(ending->next);
-        sd_event_unref(ending->event);
-        g_free(ending->manager_socket);
+        g_free(ending->id);
         g_free(ending->owner);
         g_free(ending->slice);
         g_free(ending->service);
         g_free(ending->scope);
         g_free(ending);
+}
+
+static uint64_t age_of(const Ending *ending) {
+        return (uint64_t)g_get_monotonic_time() - ending->since_usec;
+}
+
+static void disconnect(Endings *endings) {
+        g_clear_pointer(&endings->list, manager_call_free);
+        if (endings->bus)
+                sd_bus_detach_event(endings->bus);
+        endings->bus = sd_bus_close_unref(endings->bus);
+}
+
+static void schedule(Endings *endings, uint64_t usec) {
+        int r;
+
+        endings->next = sd_event_source_disable_unref(endings->next);
+        r = sd_event_add_time_relative(endings->event, &endings->next, CLOCK_MONOTONIC, usec, 1,
+                                       on_round, endings);
+        g_assert(r >= 0);
+}
+
+static void schedule_next(Endings *endings) {
+        uint64_t pause_usec = ROUND_SLOW_USEC;
+
+        for (guint i = 0; i < endings->all->len; i++)
+                if (age_of(endings->all->pdata[i]) < QUICK_USEC)
+                        pause_usec = ROUND_USEC;
+        if (endings->all->len > 0)
+                schedule(endings, pause_usec);
+        else
+                disconnect(endings);
+}
+
+/* What the manager has, by name. */
+typedef struct {
+        const ManagerUnit *slice, *service, *scope;
+} Found;
+
+static Found look_for(const Ending *ending, GHashTable *units) {
+        return (Found){ .slice = g_hash_table_lookup(units, ending->slice),
+                        .service = g_hash_table_lookup(units, ending->service),
+                        .scope = g_hash_table_lookup(units, ending->scope) };
+}
+
+static bool is_found(const Found *found) {
+        return found->slice || found->service || found->scope;
+}
+
+/* Its slice says whose it is. A service or scope without a slice is what a half-done clearing left: nobody's. */
+static bool is_theirs(const Ending *ending, const Found *found) {
+        g_autofree char *owner = found->slice
+                                         ? name_owner_from_description(found->slice->description)
+                                         : NULL;
+
+        return found->slice && g_strcmp0(owner, ending->owner) != 0;
+}
+
+static void tell(ManagerCall *call) {
+        manager_call_free(call); /* it is on its way, and nobody waits for the answer */
+}
+
+static void kill_it(const Endings *endings, const Ending *ending, const Found *found) {
+        ManagerCaller nobody = { .bus = endings->bus };
+
+        if (found->slice)
+                tell(manager_kill_unit(nobody, ending->slice, SIGKILL));
+}
+
+static bool is_failed(const ManagerUnit *unit) {
+        return unit && strcmp(unit->active_state, "failed") == 0;
+}
+
+static void clear_it(const Endings *endings, const Ending *ending, const Found *found) {
+        ManagerCaller nobody = { .bus = endings->bus };
+        bool insists = ending->rounds % INSIST_ROUNDS == 0;
+
+        if (insists || (found->slice && !found->slice->has_job))
+                tell(manager_stop_unit(nobody, ending->slice));
+        if (insists || is_failed(found->service))
+                tell(manager_reset_failed(nobody, ending->service));
+        if (insists || is_failed(found->scope))
+                tell(manager_reset_failed(nobody, ending->scope));
+}
+
+static void act(const Endings *endings, GHashTable *units,
+                void (*do_it)(const Endings *, const Ending *, const Found *)) {
+        for (guint i = 0; i < endings->all->len; i++) {
+                const Ending *ending = endings->all->pdata[i];
+                Found found = look_for(ending, units);
+
+                if (is_found(&found) && !is_theirs(ending, &found))
+                        do_it(endings, ending, &found);
+        }
+}
+
+static bool is_over(Ending *ending, GHashTable *units) {
+        Found found = look_for(ending, units);
+
+        ending->rounds++;
+        ending->empty_rounds = is_found(&found) ? 0 : ending->empty_rounds + 1;
+        return is_theirs(ending, &found) || ending->empty_rounds >= EMPTY_ROUNDS_ENOUGH;
+}
+
+/* Those that are over, or have been waited for long enough, taken out of all. A manager that does not answer at all has
+ * nothing that could be ended for long. */
+static GPtrArray *take_over(Endings *endings, GHashTable *units) {
+        GPtrArray *over = g_ptr_array_new_with_free_func(ending_free);
+
+        for (guint i = endings->all->len; i-- > 0;) {
+                Ending *ending = endings->all->pdata[i];
+                uint64_t patience_usec = units ? PATIENCE_USEC : QUICK_USEC;
+
+                if ((units && is_over(ending, units)) || age_of(ending) >= patience_usec)
+                        g_ptr_array_add(over, g_ptr_array_steal_index_fast(endings->all, i));
+        }
+        return over;
+}
+
+static void finish_round(Endings *endings, GHashTable *units) {
+        g_autoptr(GPtrArray) over = take_over(endings, units);
+        EndingHandler handler = endings->handler;
+        void *userdata = endings->userdata;
+
+        schedule_next(endings);
+        for (guint i = 0; i < over->len; i++)
+                handler(((const Ending *)over->pdata[i])->id, userdata);
+}
+
+static void on_listed(sd_bus_message *reply, const GError *error, void *userdata) {
+        Endings *endings = userdata;
+        g_autoptr(GPtrArray) list = NULL;
+        g_autoptr(GHashTable) units = NULL;
+
+        g_clear_pointer(&endings->list, manager_call_free);
+        if (!reply || !manager_read_units(reply, &list, NULL)) {
+                disconnect(endings); /* try over a new connection */
+                finish_round(endings, NULL);
+                return;
+        }
+        units = g_hash_table_new(g_str_hash, g_str_equal);
+        for (guint i = 0; i < list->len; i++)
+                g_hash_table_insert(units, ((ManagerUnit *)list->pdata[i])->name, list->pdata[i]);
+        act(endings, units, kill_it);
+        act(endings, units, clear_it);
+        finish_round(endings, units);
+}
+
+static bool connect_again(Endings *endings) {
+        if (endings->bus)
+                return true;
+        if (!connect_direct(endings->manager_socket, &endings->bus, NULL))
+                return false;
+        if (sd_bus_attach_event(endings->bus, endings->event, SD_EVENT_PRIORITY_NORMAL) >= 0)
+                return true;
+        disconnect(endings);
+        return false;
+}
+
+static GPtrArray *patterns_of(const Endings *endings) {
+        GPtrArray *patterns = g_ptr_array_new();
+
+        for (guint i = 0; endings->all->len <= NAMED_MAX && i < endings->all->len; i++) {
+                const Ending *ending = endings->all->pdata[i];
+
+                g_ptr_array_add(patterns, ending->slice);
+                g_ptr_array_add(patterns, ending->service);
+                g_ptr_array_add(patterns, ending->scope);
+        }
+        if (patterns->len == 0)
+                g_ptr_array_add(patterns, (char *)NAME_PREFIX "*");
+        g_ptr_array_add(patterns, NULL);
+        return patterns;
+}
+
+static int on_round(sd_event_source *source, uint64_t usec, void *userdata) {
+        Endings *endings = userdata;
+        ManagerCaller lister = { .event = endings->event,
+                                 .handler = on_listed,
+                                 .userdata = endings };
+        g_autoptr(GPtrArray) patterns = patterns_of(endings);
+
+        if (!connect_again(endings)) {
+                finish_round(endings, NULL);
+                return 0;
+        }
+        lister.bus = endings->bus;
+        g_clear_pointer(&endings->list, manager_call_free);
+        endings->list = manager_list_units(lister, (const char *const *)patterns->pdata);
+        return 0;
+}
+
+Endings *endings_new(sd_event *event, const char *manager_socket, EndingHandler handler,
+                     void *userdata) {
+        Endings *endings = g_new0(Endings, 1);
+
+        endings->event = sd_event_ref(event);
+        endings->manager_socket = g_strdup(manager_socket);
+        endings->handler = handler;
+        endings->userdata = userdata;
+        endings->all = g_ptr_array_new_with_free_func(ending_free);
+        return endings;
+}
+
+void endings_free(Endings *endings) {
+        if (!endings)
+                return;
+        disconnect(endings);
+        sd_event_source_disable_unref(endings->next);
+        sd_event_unref(endings->event);
+        g_ptr_array_unref(endings->all);
+        g_free(endings->manager_socket);
+        g_free(endings);
+}
+
+/* A round that is under way goes on: its list may not have this one. */
+void endings_add(Endings *endings, const char *id, const char *owner) {
+        Ending *ending = g_new0(Ending, 1);
+
+        ending->id = g_strdup(id);
+        ending->owner = g_strdup(owner);
+        ending->slice = name_slice(id);
+        ending->service = name_service(id);
+        ending->scope = name_scope(id);
+        ending->since_usec = (uint64_t)g_get_monotonic_time();
+        g_ptr_array_add(endings->all, ending);
+        if (!endings->list)
+                schedule(endings, 0);
+}
+
+guint endings_count(const Endings *endings) {
+        return endings->all->len;
 }

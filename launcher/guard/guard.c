@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Three kinds of things keep a guard alive: launchers that are connected, endings under way, and orphans: runs that it
+/* Three kinds of things keep a guard alive: launchers that are connected, endings under way, and orphanages: runs that it
  * found at its own start and whose launcher lives but has not come back yet. When none is left it lingers a little and
  * goes. The hard moment is going while somebody connects: the socket is renamed away first, then the backlog is looked
  * at once more. Before that it sees to it that cordon.slice will follow: a run whose start overtook the guard's own may
@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -21,6 +22,7 @@
 #include "ending.h"
 #include "launcher/kernel/caller.h"
 #include "launcher/rundir.h"
+#include "post.h"
 #include "protocol.h"
 #include "slice.h"
 #include "units/name.h"
@@ -32,53 +34,85 @@ struct Guard {
         uid_t uid;
         int listen_fd;
         sd_event_source *accept, *linger;
-        GHashTable *launchers; /* of Launcher* */
-        GHashTable *orphans;   /* id → Orphan* */
-        GHashTable *endings;   /* of Ending* */
-        sd_bus *bus;           /* while a call is under way */
+        GHashTable *launchers;  /* of Launcher* */
+        GHashTable *watched;    /* "ID OWNER" → Launcher*, which has named it */
+        GHashTable *orphanages; /* owner → Orphanage* */
+        Endings *endings;
+        sd_bus *bus; /* while a call is under way */
         ManagerCall *sweep, *adoption;
 };
 
 typedef struct {
         Guard *guard;
         int fd;
-        char *id;    /* NULL: has not said */
-        char *owner; /* likewise */
+        char *owner;     /* NULL: has not said */
+        GHashTable *ids; /* that it has named and not done with */
+        Post post;
         sd_event_source *io;
 } Launcher;
 
+/* Runs whose launcher lives, and has not come back yet. */
 typedef struct {
         Guard *guard;
-        char *id, *owner;
+        char *owner;
+        GHashTable *ids;
         int pidfd;
         sd_event_source *io;
-} Orphan;
+} Orphanage;
 
 static int on_linger(sd_event_source *source, uint64_t usec, void *userdata);
+
+static char *run_of(const char *id, const char *owner) {
+        return g_strdup_printf("%s %s", id, owner);
+}
+
+/* False: it has not named it, or is done with it. */
+static bool launcher_drops(Launcher *launcher, const char *id) {
+        g_autofree char *run = run_of(id, launcher->owner);
+
+        if (g_hash_table_lookup(launcher->guard->watched, run) == launcher)
+                g_hash_table_remove(launcher->guard->watched, run);
+        return g_hash_table_remove(launcher->ids, id);
+}
+
+static char **ids_of(const Launcher *launcher) {
+        g_autofree char **ids = (char **)g_hash_table_get_keys_as_array(launcher->ids, NULL);
+
+        return g_strdupv(ids);
+}
+
+static void launcher_drops_all(Launcher *launcher) {
+        g_auto(GStrv) ids = ids_of(launcher);
+
+        for (char **id = ids; *id; id++)
+                (void)launcher_drops(launcher, *id);
+}
 
 static void launcher_free(gpointer data) {
         Launcher *launcher = data;
 
+        launcher_drops_all(launcher);
         sd_event_source_disable_unref(launcher->io);
         (void)close(launcher->fd);
-        g_free(launcher->id);
+        post_clear(&launcher->post);
+        g_hash_table_unref(launcher->ids);
         g_free(launcher->owner);
         g_free(launcher);
 }
 
-static void orphan_free(gpointer data) {
-        Orphan *orphan = data;
+static void orphanage_free(gpointer data) {
+        Orphanage *orphanage = data;
 
-        sd_event_source_disable_unref(orphan->io);
-        (void)close(orphan->pidfd);
-        g_free(orphan->id);
-        g_free(orphan->owner);
-        g_free(orphan);
+        sd_event_source_disable_unref(orphanage->io);
+        (void)close(orphanage->pidfd);
+        g_hash_table_unref(orphanage->ids);
+        g_free(orphanage->owner);
+        g_free(orphanage);
 }
 
 static bool is_busy(const Guard *guard) {
         return guard->sweep || guard->adoption || g_hash_table_size(guard->launchers) > 0 ||
-               g_hash_table_size(guard->orphans) > 0 || g_hash_table_size(guard->endings) > 0;
+               g_hash_table_size(guard->orphanages) > 0 || endings_count(guard->endings) > 0;
 }
 
 static void linger_if_idle(Guard *guard) {
@@ -92,19 +126,15 @@ static void linger_if_idle(Guard *guard) {
         g_assert(r >= 0);
 }
 
-static void on_ended(Ending *ending, void *userdata) {
-        Guard *guard = userdata;
-
-        g_hash_table_remove(guard->endings, ending);
-        linger_if_idle(guard);
+static void on_ended(const char *id, void *userdata) {
+        linger_if_idle(userdata);
 }
 
 static void end_run(Guard *guard, const char *id, const char *owner) {
         g_autofree char *directory = g_path_get_dirname(guard->socket_path);
 
         rundir_remove_of(directory, owner, id);
-        g_hash_table_add(guard->endings, ending_new(guard->event, guard->manager_socket, id, owner,
-                                                    on_ended, guard));
+        endings_add(guard->endings, id, owner);
         linger_if_idle(guard);
 }
 
@@ -116,25 +146,87 @@ static bool may_end(const Guard *guard, const char *owner) {
         return caller_parse_identity(owner, &uid, &pid) && (guard->uid == 0 || uid == guard->uid);
 }
 
-/* "ID OWNER" */
-static bool launcher_registers(Launcher *launcher, const char *text) {
-        const char *space = strchr(text, ' ');
-        g_autofree char *id = space ? g_strndup(text, (gsize)(space - text)) : NULL;
+static void adopt(Guard *guard, const char *id, const char *owner) {
+        Orphanage *orphanage = g_hash_table_lookup(guard->orphanages, owner);
 
-        if (!id || !name_id_check(id, NULL) || !may_end(launcher->guard, space + 1))
+        if (orphanage && g_hash_table_remove(orphanage->ids, id) &&
+            g_hash_table_size(orphanage->ids) == 0)
+                g_hash_table_remove(guard->orphanages, owner);
+}
+
+/* One that was asked again names the same again. */
+static bool hear_watch(Launcher *launcher, const char *const *words) {
+        const char *owner = words[0], *const *ids = words + 1;
+
+        if (!may_end(launcher->guard, owner) ||
+            (launcher->owner && strcmp(launcher->owner, owner) != 0))
                 return false;
-        text_replace(&launcher->id, id); /* the same, when it was asked again */
-        text_replace(&launcher->owner, space + 1);
-        g_hash_table_remove(launcher->guard->orphans, launcher->id);
-        (void)send(launcher->fd, GUARD_OK, strlen(GUARD_OK), MSG_NOSIGNAL | MSG_DONTWAIT);
+        text_replace(&launcher->owner, owner);
+        for (const char *const *id = ids; *id; id++) {
+                if (!name_id_check(*id, NULL))
+                        return false;
+                g_hash_table_replace(launcher->guard->watched, run_of(*id, owner), launcher);
+                g_hash_table_add(launcher->ids, g_strdup(*id));
+                adopt(launcher->guard, *id, owner);
+        }
+        post_put(&launcher->post, GUARD_OK, NULL, ids, g_strv_length((char **)ids));
+        post_send(&launcher->post, launcher->io);
         return true;
 }
 
-static void launcher_leaves(Launcher *launcher, bool is_done) {
-        Guard *guard = launcher->guard;
+static bool hear_done(Launcher *launcher, const char *const *words) {
+        if (!launcher->owner)
+                return false;
+        if (!words[0])
+                launcher_drops_all(launcher);
+        for (; *words; words++)
+                (void)launcher_drops(launcher, *words);
+        return true;
+}
 
-        if (launcher->id && !is_done)
-                end_run(guard, launcher->id, launcher->owner);
+/* Also of what it has not named: the guard that it did so to is gone. */
+static bool hear_end(Launcher *launcher, const char *const *words) {
+        const char *owner = words[0], *const *ids = words + 1;
+
+        if (!may_end(launcher->guard, owner) ||
+            (launcher->owner && strcmp(launcher->owner, owner) != 0))
+                return false;
+        for (; *ids; ids++) {
+                if (!name_id_check(*ids, NULL))
+                        return false;
+                if (launcher->owner)
+                        (void)launcher_drops(launcher, *ids);
+                adopt(launcher->guard, *ids, owner);
+                end_run(launcher->guard, *ids, owner);
+        }
+        return true;
+}
+
+static const struct {
+        const char *verb;
+        bool (*hear)(Launcher *launcher, const char *const *words);
+} verbs[] = {
+        { GUARD_WATCH, hear_watch },
+        { GUARD_DONE, hear_done },
+        { GUARD_END, hear_end },
+};
+
+/* False: that is no launcher of ours. */
+static bool launcher_says(Launcher *launcher, const char *text) {
+        g_auto(GStrv) words = g_strsplit(text, " ", -1);
+
+        for (size_t i = 0; words[0] && i < G_N_ELEMENTS(verbs); i++)
+                if (strcmp(words[0], verbs[i].verb) == 0)
+                        return verbs[i].hear(launcher, (const char *const *)words + 1);
+        return false;
+}
+
+static void launcher_leaves(Launcher *launcher) {
+        Guard *guard = launcher->guard;
+        g_auto(GStrv) ids = ids_of(launcher);
+
+        for (char **id = ids; *id; id++)
+                end_run(guard, *id, launcher->owner);
         g_hash_table_remove(guard->launchers, launcher);
         linger_if_idle(guard);
 }
@@ -142,12 +234,15 @@ static void launcher_leaves(Launcher *launcher, bool is_done) {
 static int on_launcher(sd_event_source *source, int fd, uint32_t events, void *userdata) {
         Launcher *launcher = userdata;
         char text[GUARD_MESSAGE_MAX] = "";
-        ssize_t n = recv(fd, text, sizeof text - 1, MSG_DONTWAIT);
+        ssize_t n;
 
+        if (events & EPOLLOUT)
+                post_send(&launcher->post, source);
+        n = recv(fd, text, sizeof text - 1, MSG_DONTWAIT);
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
                 return 0;
-        if (n <= 0 || !launcher_registers(launcher, text))
-                launcher_leaves(launcher, n > 0 && strcmp(text, GUARD_DONE) == 0);
+        if (n <= 0 || !launcher_says(launcher, text))
+                launcher_leaves(launcher);
         return 0;
 }
 
@@ -165,6 +260,8 @@ static void add_launcher(Guard *guard, int fd) {
 
         launcher->guard = guard;
         launcher->fd = fd;
+        launcher->post = (Post)POST_INIT;
+        launcher->ids = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
         r = sd_event_add_io(guard->event, &launcher->io, fd, EPOLLIN, on_launcher, launcher);
         g_assert(r >= 0);
         g_hash_table_add(guard->launchers, launcher);
@@ -267,11 +364,15 @@ static int watch_stop(Guard *guard) {
 }
 
 static int on_owner_died(sd_event_source *source, int fd, uint32_t events, void *userdata) {
-        Orphan *orphan = userdata;
-        Guard *guard = orphan->guard;
+        Orphanage *orphanage = userdata;
+        Guard *guard = orphanage->guard;
+        GHashTableIter iter;
+        gpointer id;
 
-        end_run(guard, orphan->id, orphan->owner);
-        g_hash_table_remove(guard->orphans, orphan->id);
+        g_hash_table_iter_init(&iter, orphanage->ids);
+        while (g_hash_table_iter_next(&iter, &id, NULL))
+                end_run(guard, id, orphanage->owner);
+        g_hash_table_remove(guard->orphanages, orphanage->owner);
         return 0;
 }
 
@@ -289,41 +390,41 @@ static int owner_pidfd(const char *owner) {
         return fd;
 }
 
-static bool is_registered(const Guard *guard, const char *id, const char *owner) {
-        GHashTableIter iter;
-        gpointer key;
+/* NULL: the owner is gone. */
+static Orphanage *orphanage_of(Guard *guard, const char *owner) {
+        Orphanage *orphanage = g_hash_table_lookup(guard->orphanages, owner);
+        int fd = orphanage ? -1 : owner_pidfd(owner);
+        int r;
 
-        g_hash_table_iter_init(&iter, guard->launchers);
-        while (g_hash_table_iter_next(&iter, &key, NULL))
-                if (g_strcmp0(((Launcher *)key)->id, id) == 0 &&
-                    g_strcmp0(((Launcher *)key)->owner, owner) == 0)
-                        return true;
-        return false;
+        if (orphanage || fd < 0)
+                return orphanage;
+        orphanage = g_new0(Orphanage, 1);
+        orphanage->guard = guard;
+        orphanage->owner = g_strdup(owner);
+        orphanage->ids = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        orphanage->pidfd = fd;
+        r = sd_event_add_io(guard->event, &orphanage->io, fd, EPOLLIN, on_owner_died, orphanage);
+        g_assert(r >= 0);
+        g_hash_table_insert(guard->orphanages, orphanage->owner, orphanage);
+        return orphanage;
 }
 
 static void sweep_unit(Guard *guard, const ManagerUnit *unit) {
         g_autofree char *id = name_id_from_unit(unit->name);
         g_autofree char *owner = name_owner_from_description(unit->description);
-        Orphan *orphan;
-        int fd, r;
+        g_autofree char *run = NULL;
+        Orphanage *orphanage;
 
-        if (!id || !may_end(guard, owner) || is_registered(guard, id, owner) ||
-            g_hash_table_contains(guard->orphans, id))
+        if (!id || !may_end(guard, owner))
                 return;
-        fd = owner_pidfd(owner);
-        if (fd < 0) {
+        run = run_of(id, owner);
+        if (g_hash_table_contains(guard->watched, run))
+                return;
+        orphanage = orphanage_of(guard, owner);
+        if (orphanage)
+                g_hash_table_add(orphanage->ids, g_steal_pointer(&id));
+        else
                 end_run(guard, id, owner);
-                return;
-        }
-
-        orphan = g_new0(Orphan, 1);
-        orphan->guard = guard;
-        orphan->id = g_strdup(id);
-        orphan->owner = g_strdup(owner);
-        orphan->pidfd = fd;
-        r = sd_event_add_io(guard->event, &orphan->io, fd, EPOLLIN, on_owner_died, orphan);
-        g_assert(r >= 0);
-        g_hash_table_insert(guard->orphans, orphan->id, orphan);
 }
 
 static void on_swept(sd_bus_message *reply, const GError *error, void *userdata) {
@@ -361,8 +462,9 @@ Guard *guard_new(sd_event *event, const GuardSettings *settings, GError **error)
         guard->uid = settings->uid;
         guard->listen_fd = settings->listen_fd;
         guard->launchers = g_hash_table_new_full(NULL, NULL, launcher_free, NULL);
-        guard->orphans = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, orphan_free);
-        guard->endings = g_hash_table_new_full(NULL, NULL, (GDestroyNotify)ending_free, NULL);
+        guard->watched = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        guard->orphanages = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, orphanage_free);
+        guard->endings = endings_new(event, guard->manager_socket, on_ended, guard);
 
         r = sd_event_add_io(event, &guard->accept, guard->listen_fd, EPOLLIN, on_accept, guard);
         if (r >= 0)
@@ -387,8 +489,9 @@ void guard_free(Guard *guard) {
         if (!guard)
                 return;
         g_hash_table_unref(guard->launchers);
-        g_hash_table_unref(guard->orphans);
-        g_hash_table_unref(guard->endings);
+        g_hash_table_unref(guard->watched);
+        g_hash_table_unref(guard->orphanages);
+        endings_free(guard->endings);
         manager_call_free(guard->sweep);
         manager_call_free(guard->adoption);
         sd_bus_close_unref(guard->bus);

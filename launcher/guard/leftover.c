@@ -18,7 +18,7 @@ struct Leftover {
         LeftoverHandler handler;
         void *userdata;
         ManagerCall *list;
-        Ending *ending;
+        Endings *endings;
 };
 
 static bool owner_is_alive(const char *owner) {
@@ -49,7 +49,7 @@ static bool may_clear(const Leftover *leftover, const GPtrArray *units, char **r
         return true;
 }
 
-static void on_ended(Ending *ending, void *userdata) {
+static void on_ended(const char *id, void *userdata) {
         Leftover *leftover = userdata;
 
         leftover->handler(true, leftover->userdata);
@@ -65,8 +65,9 @@ static void on_listed(sd_bus_message *reply, const GError *error, void *userdata
                 leftover->handler(false, leftover->userdata);
                 return;
         }
-        leftover->ending = ending_new(leftover->event, leftover->door->socket_path, leftover->id,
-                                      owner ?: "", on_ended, leftover);
+        leftover->endings = endings_new(leftover->event, leftover->door->socket_path, on_ended,
+                                        leftover);
+        endings_add(leftover->endings, leftover->id, owner ?: "");
 }
 
 Leftover *leftover_new(sd_event *event, const Door *door, const char *id, LeftoverHandler handler,
@@ -93,7 +94,7 @@ void leftover_free(Leftover *leftover) {
         if (!leftover)
                 return;
         manager_call_free(leftover->list);
-        ending_free(leftover->ending);
+        endings_free(leftover->endings);
         sd_event_unref(leftover->event);
         g_free(leftover->id);
         g_free(leftover);

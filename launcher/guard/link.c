@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Connecting is quick where a guard runs. Where none does, we start one and give it one end of a socket pair as its standard
+/* One connection for all runs of a process; what is said over it travels by post, for it may be full.
+ *
+ * Connecting is quick where a guard runs. Where none does, we start one and give it one end of a socket pair as its standard
  * input: it is our connection already, and no file is left anywhere should we die in between. Two launchers that start one
  * at the same time: the manager accepts one unit; the other tries again until that one listens. */
 
@@ -8,7 +10,7 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -17,6 +19,7 @@
 #include "dbus/manager.h"
 #include "launcher/kernel/error.h"
 #include "launcher/obstacle.h"
+#include "post.h"
 #include "protocol.h"
 #include "slice.h"
 #include "units/compose.h"
@@ -31,30 +34,41 @@
 struct GuardLink {
         sd_event *event;
         const Door *door;
-        char *greeting; /* "ID OWNER" */
-        GuardLinkHandler handler;
-        void *userdata;
+        char *owner;
+        GHashTable *watches; /* of GuardWatch*, by id */
+        Post post;
 
         int fd; /* to the guard; −1 */
         sd_event_source *io, *retry;
-        bool is_watched, was_watched;
+        bool is_heard;    /* over this connection */
+        bool was_watched; /* any of them, ever */
         uint64_t deadline_usec;
         GError *error;
 
-        char *socket_path,
-                *fresh_path; /* where it listens; where a socket of ours waits to be it */
+        char *socket_path;
         bool is_slice_there; /* cordon.slice exists: do not make it again */
         bool is_starting;    /* the manager has not answered yet */
         ManagerCall *start;
 };
 
+struct GuardWatch {
+        GuardLink *link;
+        char *id;
+        GuardLinkHandler handler;
+        void *userdata;
+        bool is_watched;
+};
+
 static void begin(GuardLink *link);
 
+/* What is to be ended is still to be said, to the next guard. */
 static void link_close(GuardLink *link) {
+        post_forget_but(&link->post, GUARD_END);
         link->io = sd_event_source_disable_unref(link->io);
         if (link->fd >= 0)
                 (void)close(link->fd);
         link->fd = -1;
+        link->is_heard = false;
 }
 
 static int on_retry(sd_event_source *source, uint64_t usec, void *userdata) {
@@ -71,22 +85,57 @@ static int retry_in(GuardLink *link, uint64_t usec) {
                                           on_retry, link);
 }
 
-static void give_up(GuardLink *link, const char *why) {
+static const char *const *ids_of(const GuardLink *link, guint *ret_count) {
+        return (const char *const *)g_hash_table_get_keys_as_array(link->watches, ret_count);
+}
+
+/* A handler may make watches come and go. */
+static void tell(GuardLink *link, const char *const *ids, bool is_watched) {
+        for (; *ids; ids++) {
+                GuardWatch *watch = g_hash_table_lookup(link->watches, *ids);
+
+                if (!watch)
+                        continue;
+                watch->is_watched = is_watched;
+                watch->handler(watch->userdata);
+        }
+}
+
+static void tell_all(GuardLink *link) {
+        guint count = 0;
+        g_autofree const char *const *keys = ids_of(link, &count);
+        g_auto(GStrv) ids = g_strdupv((char **)keys);
+
+        tell(link, (const char *const *)ids, false);
+}
+
+static void link_put(GuardLink *link, const char *verb, const char *owner, const char *const *ids,
+                     guint count) {
+        post_put(&link->post, verb, owner, ids, count);
+        if (link->io)
+                post_send(&link->post, link->io);
+        else
+                post_forget_but(&link->post, GUARD_END);
+}
+
+/* Ours to close, so it must not look as if we had vanished. */
+static void link_leave(GuardLink *link) {
+        const char *const none[] = { NULL };
+
+        if (link->io)
+                link_put(link, GUARD_DONE, NULL, none, 0);
         link_close(link);
+}
+
+static void give_up(GuardLink *link, const char *why) {
+        link_leave(link);
         if (!link->error)
                 g_set_error(&link->error, LAUNCHER_ERROR, LAUNCHER_ERROR_GUARD,
                             "no guard could be had, which would end the run if cordon died: %s",
                             why);
         if (link->was_watched)
                 (void)retry_in(link, HOPE_USEC);
-        link->handler(link->userdata);
-}
-
-/* Ours to close, so it must not look as if we had vanished. */
-static void link_leave(GuardLink *link) {
-        if (link->fd >= 0)
-                (void)send(link->fd, GUARD_DONE, strlen(GUARD_DONE), MSG_NOSIGNAL | MSG_DONTWAIT);
-        link_close(link);
+        tell_all(link);
 }
 
 static void try_again(GuardLink *link, const char *why) {
@@ -103,30 +152,48 @@ static void try_again(GuardLink *link, const char *why) {
                 give_up(link, g_strerror(-r));
 }
 
-static bool is_word(const char *text, ssize_t size, const char *word) {
-        return size == (ssize_t)strlen(word) && memcmp(text, word, (size_t)size) == 0;
+/* Us and all of our runs. */
+static void greet(GuardLink *link) {
+        guint count = 0;
+        g_autofree const char *const *ids = ids_of(link, &count);
+
+        link_put(link, GUARD_WATCH, link->owner, ids, count);
 }
 
-static int greet(GuardLink *link) {
-        ssize_t n = send(link->fd, link->greeting, strlen(link->greeting), MSG_NOSIGNAL);
+static void note_lost(GuardLink *link) {
+        GHashTableIter iter;
+        gpointer watch;
 
-        return n < 0 ? -errno : 0;
+        g_hash_table_iter_init(&iter, link->watches);
+        while (g_hash_table_iter_next(&iter, NULL, &watch))
+                ((GuardWatch *)watch)->is_watched = false;
 }
 
-static int on_readable(sd_event_source *source, int fd, uint32_t events, void *userdata) {
-        GuardLink *link = userdata;
-        char text[GUARD_MESSAGE_MAX];
-        ssize_t n = recv(fd, text, sizeof text, MSG_DONTWAIT);
+/* False: it is none of ours. */
+static bool hear(GuardLink *link, const char *text) {
+        g_auto(GStrv) words = g_strsplit(text, " ", -1);
 
-        if (n < 0 && (errno == EAGAIN || errno == EINTR))
-                return 0;
-        if (is_word(text, n, GUARD_OK)) {
-                link->is_watched = link->was_watched = true;
-                g_clear_error(&link->error);
-                link->handler(link->userdata);
-                return 0;
+        if (g_strcmp0(words[0], GUARD_WHO) == 0) {
+                greet(link);
+                return true;
         }
-        if (is_word(text, n, GUARD_WHO) && greet(link) >= 0)
+        if (g_strcmp0(words[0], GUARD_OK) != 0)
+                return false;
+        link->is_heard = link->was_watched = true;
+        g_clear_error(&link->error);
+        tell(link, (const char *const *)words + 1, true);
+        return true;
+}
+
+static int on_io(sd_event_source *source, int fd, uint32_t events, void *userdata) {
+        GuardLink *link = userdata;
+        char text[GUARD_MESSAGE_MAX] = "";
+        ssize_t n;
+
+        if (events & EPOLLOUT)
+                post_send(&link->post, source);
+        n = recv(fd, text, sizeof text - 1, MSG_DONTWAIT);
+        if ((n < 0 && (errno == EAGAIN || errno == EINTR)) || (n > 0 && hear(link, text)))
                 return 0;
 
         /* A manager that refuses the start drops the other end, and says so next. */
@@ -137,7 +204,7 @@ static int on_readable(sd_event_source *source, int fd, uint32_t events, void *u
 
         /* It left, or was killed: the next one is told anew. It has as long as the first had. */
         link->deadline_usec = (uint64_t)g_get_monotonic_time() + PATIENCE_USEC;
-        link->is_watched = false;
+        note_lost(link);
         try_again(link, "it hung up");
         return 0;
 }
@@ -175,8 +242,10 @@ static int link_adopt(GuardLink *link, int fd) {
 
         link_close(link);
         link->fd = fd;
-        r = sd_event_add_io(link->event, &link->io, fd, EPOLLIN, on_readable, link);
-        return r < 0 ? r : greet(link);
+        r = sd_event_add_io(link->event, &link->io, fd, EPOLLIN, on_io, link);
+        if (r >= 0)
+                greet(link);
+        return r;
 }
 
 static int link_connect(GuardLink *link) {
@@ -232,6 +301,8 @@ static void on_guard_started(sd_bus_message *reply, const GError *error, void *u
         GuardLink *link = userdata;
 
         link->is_starting = false;
+        if (link->is_heard) /* late to say, but it runs */
+                return;
         if (!error) {
                 if (link->fd < 0)
                         try_again(link, "it ended at once");
@@ -288,6 +359,10 @@ static void start_guard(GuardLink *link) {
         int ends[2];
         int r;
 
+        if (sd_bus_is_ready(link->door->bus) == 0) { /* a new connection, to one that was away */
+                try_again(link, "the manager does not answer");
+                return;
+        }
         if (!can_start(link))
                 return;
         r = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends);
@@ -315,20 +390,17 @@ static void begin(GuardLink *link) {
                 give_up(link, g_strerror(-r)); /* it will not get better */
 }
 
-GuardLink *guard_link_new(sd_event *event, const Door *door, const char *id, const char *owner,
-                          GuardLinkHandler handler, void *userdata) {
+GuardLink *guard_link_new(sd_event *event, const Door *door, const char *owner) {
         GuardLink *link = g_new0(GuardLink, 1);
 
         link->event = sd_event_ref(event);
         link->door = door;
-        link->greeting = g_strdup_printf("%s %s", id, owner);
-        link->handler = handler;
-        link->userdata = userdata;
+        link->owner = g_strdup(owner);
+        link->watches = g_hash_table_new(g_str_hash, g_str_equal);
+        link->post = (Post)POST_INIT;
         link->fd = -1;
-        link->deadline_usec = (uint64_t)g_get_monotonic_time() + PATIENCE_USEC;
         link->socket_path = g_strdup_printf("%s/guard-%d%s", door->guard_dir, GUARD_PROTOCOL,
                                             door->socket_path ? "" : "-system");
-        begin(link);
         return link;
 }
 
@@ -342,28 +414,71 @@ void guard_link_reopened(GuardLink *link) {
                 try_again(link, "the manager went away");
 }
 
-void guard_link_done(GuardLink *link) {
-        link_leave(link);
-        link->retry = sd_event_source_disable_unref(link->retry);
-}
-
 void guard_link_free(GuardLink *link) {
         if (!link)
                 return;
+        g_assert(g_hash_table_size(link->watches) == 0);
         link_close(link);
+        post_clear(&link->post);
         sd_event_source_disable_unref(link->retry);
         manager_call_free(link->start);
         sd_event_unref(link->event);
         g_clear_error(&link->error);
+        g_hash_table_unref(link->watches);
         g_free(link->socket_path);
-        g_free(link->greeting);
+        g_free(link->owner);
         g_free(link);
 }
 
-bool guard_link_is_watched(const GuardLink *link) {
-        return link->is_watched;
+/* Where none could be had, one may be by now. */
+static void begin_anew(GuardLink *link) {
+        link->retry = sd_event_source_disable_unref(link->retry);
+        g_clear_error(&link->error);
+        link->deadline_usec = (uint64_t)g_get_monotonic_time() + PATIENCE_USEC;
+        begin(link);
 }
 
-const GError *guard_link_error(const GuardLink *link) {
-        return link->error;
+GuardWatch *guard_watch_new(GuardLink *link, const char *id, GuardLinkHandler handler,
+                            void *userdata) {
+        GuardWatch *watch = g_new0(GuardWatch, 1);
+        const char *const ids[] = { id };
+
+        watch->link = link;
+        watch->id = g_strdup(id);
+        watch->handler = handler;
+        watch->userdata = userdata;
+        g_assert(!g_hash_table_contains(link->watches, id));
+        g_hash_table_insert(link->watches, watch->id, watch);
+        if (link->io)
+                link_put(link, GUARD_WATCH, link->owner, ids, 1);
+        else if (link->error || (!link->retry && !link->is_starting))
+                begin_anew(link);
+        return watch;
+}
+
+static void leave(GuardWatch *watch, const char *verb, const char *owner) {
+        const char *const ids[] = { watch->id };
+
+        if (g_hash_table_remove(watch->link->watches, watch->id))
+                link_put(watch->link, verb, owner, ids, 1);
+}
+
+void guard_watch_done(GuardWatch *watch) {
+        leave(watch, GUARD_DONE, NULL);
+}
+
+void guard_watch_free(GuardWatch *watch) {
+        if (!watch)
+                return;
+        leave(watch, GUARD_END, watch->link->owner);
+        g_free(watch->id);
+        g_free(watch);
+}
+
+bool guard_watch_is_watched(const GuardWatch *watch) {
+        return watch->is_watched;
+}
+
+const GError *guard_watch_error(const GuardWatch *watch) {
+        return watch->link->error;
 }

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -39,6 +40,16 @@ static int listener(const char *path, uid_t uid) {
         return fd;
 }
 
+/* A launcher is a connection, and a manager gives its services few of them. */
+static void lift_own_limit(void) {
+        struct rlimit limit;
+
+        if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+                return;
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static int run(const GuardSettings *settings, GError **error) {
         g_autoptr(sd_event) event = NULL;
         int r = sd_event_new(&event);
@@ -60,6 +71,7 @@ int main(int argc, char *argv[]) {
                 return EXIT_FAILURE;
         }
 
+        lift_own_limit();
         settings.manager_socket = argv[1];
         settings.socket_path = argv[2];
         settings.uid = (uid_t)strtoul(argv[3], NULL, 10);

@@ -1,19 +1,34 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What launcher and guard say to each other over SOCK_SEQPACKET: the launcher names its run and itself ("ID OWNER"), the
- * guard answers "ok" once it watches; "done" from the launcher means that there is nothing left to end. End of file
- * without "done" is a launcher that vanished. "who" asks a launcher to name itself again: a guard that was restarted with
- * the connection it had at first. The number is part of the socket's and the unit's name: launchers of another protocol
- * talk to a guard of their own. */
+/* What launcher and guard say to each other over SOCK_SEQPACKET: words with a blank between them. A launcher is a process,
+ * with one connection for all of its runs.
+ *
+ *   watch OWNER ID…   from the launcher: it names itself and runs of its own
+ *   ok ID…            from the guard: it watches these
+ *   done ID…          from the launcher: of these there is nothing left to end; without any: of none
+ *   end OWNER ID…     from the launcher: it does not care for these any more, and something may be left
+ *   who               from the guard: name yourself and all of your runs again; of one that was restarted with the
+ *                     connection it had at first
+ *
+ * End of file is a launcher that vanished, and ends all that it has named and not done with. The number is part of the
+ * socket's and the unit's name: launchers of another protocol talk to a guard of their own. */
+
+#include "units/name.h"
 
 #ifndef GUARD_PROTOCOL /* a test builds a launcher with another one */
-#define GUARD_PROTOCOL 1
+#define GUARD_PROTOCOL 2
 #endif
+#define GUARD_WATCH       "watch"
 #define GUARD_OK          "ok"
 #define GUARD_DONE        "done"
+#define GUARD_END         "end"
 #define GUARD_WHO         "who"
-#define GUARD_MESSAGE_MAX 256
+#define GUARD_MESSAGE_MAX 4096
+/* So many ids fit into one message, beside its verb and an owner. */
+#define GUARD_IDS_MAX     48
+
+_Static_assert(GUARD_IDS_MAX *(NAME_ID_MAX + 1) + 64 < GUARD_MESSAGE_MAX, "a message has room");
 
 /* How long a guard without launchers stays, so that runs in a row share one. */
 #define GUARD_LINGER_USEC (500 * 1000)

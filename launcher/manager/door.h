@@ -26,6 +26,7 @@ typedef struct {
         uint32_t own_namespaces; /* bit n: GateNamespace n is the manager's own, by design */
         unsigned systemd_major;  /* 0: not asked */
         int hold_fd;             /* keeps a private manager from leaving; −1 */
+        struct Fleet *fleet;     /* the launches through it; borrowed; NULL: there are none */
 } Door;
 
 bool manager_kind_from_word(const char *word, ManagerKind *ret_kind);

@@ -16,6 +16,7 @@
 
 typedef struct {
         Case *run; /* borrowed */
+        Switchboard *board;
         UnitWatch *watch;
         char *result; /* the manager's word before clearing resets it; NULL: not at the end yet */
         bool is_killed, is_clearing, is_lost, is_over;
@@ -55,10 +56,12 @@ static void go_on(Consumer *consumer) {
         consumer->is_clearing = consumer->is_killed =
                 false; /* what was asked for may not have been read */
         consumer->is_lost = !bus;
-        if (bus)
-                unit_watch_attach(consumer->watch, bus);
-        else
+        if (!bus) {
                 finish(consumer);
+                return;
+        }
+        switchboard_attach(consumer->board, bus);
+        unit_watch_go_on(consumer->watch);
 }
 
 static void clear(Consumer *consumer, const UnitState *state) {
@@ -98,7 +101,8 @@ static void *begin(Case *run, sd_bus *bus) {
         property_list_set_string(unit, "Slice", CASE_SLICE);
         property_list_set_uint64(slice, "MemoryMax", 100000000);
         consumer->run = run;
-        consumer->watch = unit_watch_new(bus, CASE_UNIT, CASE_SLICE, decide, consumer);
+        consumer->board = switchboard_new(bus, NULL, NULL);
+        consumer->watch = unit_watch_new(consumer->board, CASE_UNIT, CASE_SLICE, decide, consumer);
         unit_watch_start(consumer->watch, unit, slice);
         return consumer;
 }
@@ -150,6 +154,7 @@ static char *end(void *subject) {
         else if (state->is_cleared)
                 g_string_append(line, ", cleared");
         unit_watch_free(consumer->watch);
+        switchboard_free(consumer->board);
         g_free(consumer->result);
         g_free(consumer);
         return g_string_free(line, FALSE);
@@ -271,6 +276,7 @@ static unsigned test_drop(ProgramKind program, int drop_after) {
 
 typedef struct {
         Talk *talk;
+        Switchboard *board;
         UnitWatch *watch;
         unsigned n_news;
         bool drops_itself;
@@ -286,8 +292,18 @@ static void on_news(void *userdata) {
 
 static void listen_under(Listener *listener, FaultKind fault) {
         *listener = (Listener){ .talk = talk_new(&faults[fault], 0) };
-        listener->watch = unit_watch_new(listener->talk->bus, CASE_UNIT, CASE_SLICE, on_news,
-                                         listener);
+        listener->board = switchboard_new(listener->talk->bus, NULL, NULL);
+        listener->watch = unit_watch_new(listener->board, CASE_UNIT, CASE_SLICE, on_news, listener);
+}
+
+static void listen_no_more(Listener *listener) {
+        unit_watch_free(listener->watch);
+        switchboard_free(listener->board);
+}
+
+static void go_on_over(Listener *listener, sd_bus *bus) {
+        switchboard_attach(listener->board, bus);
+        unit_watch_go_on(listener->watch);
 }
 
 static void listen(Listener *listener) {
@@ -321,7 +337,7 @@ static void test_start(void) {
         is(unit_watch_state(listener.watch)->snapshot.control_group,
            "/cordon.slice/cordon-x.slice/cordon-x.service", "… with the cgroup");
         is(unit_watch_state(listener.watch)->snapshot.load_state, "loaded", "… and all the rest");
-        unit_watch_free(listener.watch);
+        listen_no_more(&listener);
         talk_free(listener.talk);
 }
 
@@ -342,7 +358,7 @@ static void test_counters(void) {
         talk_settle(listener.talk);
         cmp_ok(unit_watch_state(listener.watch)->snapshot.net_in_bytes, "==", 1000,
                "… and stay known when the slice is gone");
-        unit_watch_free(listener.watch);
+        listen_no_more(&listener);
         talk_free(listener.talk);
 }
 
@@ -361,11 +377,11 @@ static void test_dead_connection(void) {
         talk_settle(listener.talk);
         ok(!unit_watch_state(listener.watch)->is_cleared, "nothing can be cleared away after it");
         listener.n_news = 0;
-        unit_watch_attach(listener.watch, listener.talk->bus);
+        go_on_over(&listener, listener.talk->bus);
         talk_settle(listener.talk);
         cmp_ok(listener.n_news, ">", 0, "going on over a connection that is dead is heard of");
         ok(unit_watch_state(listener.watch)->is_disconnected, "… as one that is dead");
-        unit_watch_free(listener.watch);
+        listen_no_more(&listener);
         talk_free(listener.talk);
 }
 
@@ -382,7 +398,7 @@ static void test_dead_start(void) {
                            DBUS_ERROR_DISCONNECTED),
            "a start over a dead connection fails");
         cmp_ok(listener.n_news, ">", 0, "… and is heard of");
-        unit_watch_free(listener.watch);
+        listen_no_more(&listener);
         talk_free(listener.talk);
 }
 
@@ -405,12 +421,12 @@ static void test_clear_again(void) {
         sd_bus *bus = fake_connect(listener.talk->fake, 0);
 
         unit_watch_clear_away(listener.watch);
-        unit_watch_attach(listener.watch, bus);
+        go_on_over(&listener, bus);
         unit_watch_clear_away(listener.watch);
         ok(!state->is_cleared, "over a new connection nothing is under way that was before");
         talk_settle(listener.talk);
         ok(state->is_cleared, "… and clearing away begins anew");
-        unit_watch_free(listener.watch);
+        listen_no_more(&listener);
         sd_bus_close_unref(bus);
         talk_free(listener.talk);
 }
@@ -423,7 +439,7 @@ static void test_unreadable_news(void) {
         start(&listener);
         log = fake_log_text(listener.talk->fake);
         ok(strstr(log, "> GetAll"), "unreadable news are a reason to ask");
-        unit_watch_free(listener.watch);
+        listen_no_more(&listener);
         talk_free(listener.talk);
 }
 
@@ -438,7 +454,7 @@ static void test_never_there(void) {
         ok(unit_watch_state(listener.watch)->is_removed, "a unit that is not found is gone");
         is(unit_watch_state(listener.watch)->snapshot.active_state, NULL,
            "… and its defaults say nothing of it");
-        unit_watch_free(listener.watch);
+        listen_no_more(&listener);
         talk_free(listener.talk);
 }
 
@@ -475,6 +491,7 @@ static void test_dropped_by_news(void) {
         listener.drops_itself = true;
         start(&listener);
         ok(!listener.watch && listener.n_news == 1, "a handler may free its watch");
+        listen_no_more(&listener);
         talk_free(listener.talk);
 }
 
