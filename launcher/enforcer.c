@@ -44,6 +44,11 @@ static uint64_t since(uint64_t now, uint64_t before) {
 static int on_kill_again(sd_event_source *source, uint64_t usec, void *userdata) {
         Enforcer *enforcer = userdata;
 
+        /* Not once more while the manager takes its time with those that are dead: it would take longer. */
+        if (source && cgroup_count_processes(enforcer->settings.cgroup) == 0) {
+                deadline_disarm(&enforcer->kill_again);
+                return 0;
+        }
         cgroup_kill(enforcer->settings.cgroup);
         unit_watch_kill(enforcer->settings.watch, SIGKILL);
         deadline_arm(enforcer->settings.event, &enforcer->kill_again, KILL_AGAIN_USEC,

@@ -42,6 +42,7 @@ static void hear_gate(Program *program) {
                 case GATE_NEWS_END:
                         program->gate_ended = true;
                         program->gate_io = sd_event_source_disable_unref(program->gate_io);
+                        gate_channel_close(program->gate);
                         break;
                 }
 }

@@ -78,6 +78,7 @@ static void go(Launch *launch) {
         launch->enforcer = enforcer_new(&enforcer);
         capture_set_drop_write_ends(&launch->captures); /* the gate has its own */
         program_go(launch->program);
+        cgroup_rest(launch->cgroup);
 }
 
 static void refuse_start(Launch *launch) {

@@ -318,11 +318,15 @@ void gate_channel_take_back(GateChannel *channel, uint32_t unapplied) {
         channel->hello.unapplied &= ~unapplied;
 }
 
-void gate_channel_hang_up(GateChannel *channel) {
-        gate_channel_drop_child_end(channel);
+void gate_channel_close(GateChannel *channel) {
         if (channel->fd >= 0)
                 (void)close(channel->fd);
         channel->fd = -1;
+}
+
+void gate_channel_hang_up(GateChannel *channel) {
+        gate_channel_drop_child_end(channel);
+        gate_channel_close(channel);
         gate_channel_dismiss(channel);
 }
 

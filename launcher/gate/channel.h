@@ -75,6 +75,9 @@ void gate_channel_dismiss(GateChannel *channel);             /* it ends, and all
 /* It could not see that this is as the caller has it: GATE_UNAPPLIED_… */
 void gate_channel_take_back(GateChannel *channel, uint32_t unapplied);
 
+/* It has said all that it will. */
+void gate_channel_close(GateChannel *channel);
+
 /* No "go" will come: a gate that waits for it ends. */
 void gate_channel_hang_up(GateChannel *channel);
 

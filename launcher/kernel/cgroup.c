@@ -5,6 +5,7 @@
 
 #include "cgroup.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -18,10 +19,8 @@
 #include "mount.h"
 #include "oomwatch.h"
 
-#define LOOK_FILES_MAX 32 /* more than the counters have */
-
 struct Cgroup {
-        int dirs[_HIERARCHY_MAX];    /* of the slice; −1: this machine has no such hierarchy */
+        int dirs[_HIERARCHY_MAX]; /* of the slice; −1: not open now, or no such hierarchy here */
         char *paths[_HIERARCHY_MAX]; /* the same, absolute */
         char *roots[_HIERARCHY_MAX]; /* where the hierarchy is mounted */
         OomWatch *oom_watch;         /* v1; NULL: counters tell afterwards */
@@ -77,6 +76,33 @@ static void read_mounts(Cgroup *cgroup) {
                 point = g_strcompress(mountpoint);
                 if (mount_is_seen(point, device))
                         hierarchy_take_mount(cgroup, point, type, options);
+        }
+}
+
+/* Those of version 1 are many, and needed at the start and in the end. As long as the unified one, which stays open, is there,
+ * the slice is, and no later one can have its name. */
+static int dir_of(Cgroup *cgroup, Hierarchy hierarchy) {
+        int *dir = &cgroup->dirs[hierarchy];
+
+        if (*dir >= 0 || !cgroup->paths[hierarchy])
+                return *dir;
+        *dir = open(cgroup->paths[hierarchy], O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (*dir >= 0 && faccessat(cgroup->dirs[HIERARCHY_UNIFIED], "cgroup.procs", F_OK, 0) < 0) {
+                (void)close(*dir);
+                *dir = -1;
+        }
+        return *dir;
+}
+
+void cgroup_rest(Cgroup *cgroup) {
+        for (int i = 0; i < _HIERARCHY_MAX; i++) {
+                bool is_needed = i == HIERARCHY_UNIFIED ||
+                                 (i == HIERARCHY_MEMORY && cgroup->oom_watch);
+
+                if (is_needed || cgroup->dirs[i] < 0)
+                        continue;
+                (void)close(cgroup->dirs[i]);
+                cgroup->dirs[i] = -1;
         }
 }
 
@@ -136,8 +162,8 @@ static void note_ancestry(Cgroup *cgroup) {
         for (size_t i = 0; i < G_N_ELEMENTS(sources) && !cgroup->ancestry; i++) {
                 Hierarchy h = sources[i]->hierarchy;
 
-                if (cgroup->dirs[h] >= 0 &&
-                    faccessat(cgroup->dirs[h], sources[i]->file, F_OK, 0) == 0)
+                if (dir_of(cgroup, h) >= 0 &&
+                    faccessat(dir_of(cgroup, h), sources[i]->file, F_OK, 0) == 0)
                         cgroup->ancestry = ancestry_new(cgroup->paths[h], cgroup->roots[h],
                                                         sources[i]);
         }
@@ -174,7 +200,7 @@ void cgroup_free(Cgroup *cgroup) {
 
 /* A v1 memory cgroup counts kills in the victim's own group only, and that group is gone when we look. */
 void cgroup_watch_memory(Cgroup *cgroup) {
-        cgroup->oom_watch = oom_watch_new(cgroup->dirs[HIERARCHY_MEMORY]);
+        cgroup->oom_watch = oom_watch_new(dir_of(cgroup, HIERARCHY_MEMORY));
 }
 
 int cgroup_memory_fd(const Cgroup *cgroup) {
@@ -190,57 +216,54 @@ void cgroup_note_death(Cgroup *cgroup) {
                 oom_watch_note_death(cgroup->oom_watch);
 }
 
-/* The files of one look at the counters: many of them are in the same one. */
+/* A file, and what is in it: rows of the table that stand together are of one. */
 typedef struct {
-        const Cgroup *cgroup;
-        struct {
-                const CounterSource *source;
-                char *text;
-        } files[LOOK_FILES_MAX];
-        size_t count;
-} Look;
+        const CounterSource *source; /* NULL: none yet */
+        char *text;                  /* NULL: it cannot be read */
+} Page;
 
-static void look_clear(Look *look) {
-        for (size_t i = 0; i < look->count; i++)
-                g_free(look->files[i].text);
+typedef struct {
+        Page unified, legacy;
+} Pages;
+
+static void pages_clear(Pages *pages) {
+        g_free(pages->unified.text);
+        g_free(pages->legacy.text);
 }
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Look, look_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Pages, pages_clear)
 
-static const char *look_text(Look *look, const CounterSource *source) {
-        const Cgroup *cgroup = look->cgroup;
-
-        for (size_t i = 0; i < look->count; i++)
-                if (look->files[i].source->hierarchy == source->hierarchy &&
-                    strcmp(look->files[i].source->file, source->file) == 0)
-                        return look->files[i].text;
-        g_assert(look->count < LOOK_FILES_MAX);
-        look->files[look->count].source = source;
-        look->files[look->count].text = file_read_text(cgroup->dirs[source->hierarchy],
-                                                       source->file);
-        return look->files[look->count++].text;
+static const char *page_read(Page *page, Cgroup *cgroup, const CounterSource *source) {
+        if (page->source && page->source->hierarchy == source->hierarchy &&
+            strcmp(page->source->file, source->file) == 0)
+                return page->text;
+        g_free(page->text);
+        page->source = source;
+        page->text = file_read_text(dir_of(cgroup, source->hierarchy), source->file);
+        return page->text;
 }
 
-static bool read_counter(Look *look, const CounterSource *source, uint64_t *ret_value) {
-        const char *text = source->file ? look_text(look, source) : NULL;
+static bool read_counter(Page *page, Cgroup *cgroup, const CounterSource *source,
+                         uint64_t *ret_value) {
+        const char *text = source->file ? page_read(page, cgroup, source) : NULL;
 
         return text && counter_parse(source, text, ret_value);
 }
 
-static void read_value(Look *look, const Counter *counter, uint64_t *place) {
-        if (!read_counter(look, &counter->unified, place))
-                (void)read_counter(look, &counter->legacy, place);
+static void read_value(Pages *pages, Cgroup *cgroup, const Counter *counter, uint64_t *place) {
+        if (!read_counter(&pages->unified, cgroup, &counter->unified, place))
+                (void)read_counter(&pages->legacy, cgroup, &counter->legacy, place);
 }
 
 void cgroup_read_facts(Cgroup *cgroup, Facts *facts) {
-        g_auto(Look) look = { .cgroup = cgroup };
+        g_auto(Pages) pages = { 0 };
 
         facts->counter_source = "memory.events oom_kill";
         facts->local_limit_source = "memory.events.local oom";
         for (size_t i = 0; i < counter_count(); i++) {
                 const Counter *counter = counter_at(i);
 
-                read_value(&look, counter, (uint64_t *)((char *)facts + counter->offset));
+                read_value(&pages, cgroup, counter, (uint64_t *)((char *)facts + counter->offset));
         }
         if (cgroup->oom_watch)
                 oom_watch_fill(cgroup->oom_watch, facts);
@@ -252,12 +275,14 @@ void cgroup_read_facts(Cgroup *cgroup, Facts *facts) {
 }
 
 void cgroup_read_cpu(Cgroup *cgroup, CpuTimes *ret_times) {
-        g_auto(Look) look = { .cgroup = cgroup };
+        g_auto(Pages) pages = { 0 };
 
         *ret_times = (CpuTimes){ FACTS_UNKNOWN, FACTS_UNKNOWN, FACTS_UNKNOWN };
-        read_value(&look, counter_of(offsetof(Facts, cpu_usec)), &ret_times->total_usec);
-        read_value(&look, counter_of(offsetof(Facts, cpu_user_usec)), &ret_times->user_usec);
-        read_value(&look, counter_of(offsetof(Facts, cpu_system_usec)), &ret_times->system_usec);
+        read_value(&pages, cgroup, counter_of(offsetof(Facts, cpu_usec)), &ret_times->total_usec);
+        read_value(&pages, cgroup, counter_of(offsetof(Facts, cpu_user_usec)),
+                   &ret_times->user_usec);
+        read_value(&pages, cgroup, counter_of(offsetof(Facts, cpu_system_usec)),
+                   &ret_times->system_usec);
 }
 
 static void append_numbers(const char *text, GArray *pids) {
@@ -271,20 +296,25 @@ static void append_numbers(const char *text, GArray *pids) {
         }
 }
 
+/* Whatever has no type is looked into: a file cannot be. */
 void cgroup_list_processes(const char *path, GArray *pids) {
         g_autofree char *file = g_build_filename(path, "cgroup.procs", NULL);
-        g_autofree char *text = file_read_text(AT_FDCWD, file);
-        g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
+        g_autofree char *text = NULL;
+        DIR *dir = opendir(path);
 
         if (text)
                 append_numbers(text, pids);
-        for (const char *name = dir ? g_dir_read_name(dir) : NULL; name;
-             name = g_dir_read_name(dir)) {
-                g_autofree char *child = g_build_filename(path, name, NULL);
+        for (const struct dirent *entry; dir && (entry = readdir(dir));) {
+                g_autofree char *child = NULL;
 
-                if (g_file_test(child, G_FILE_TEST_IS_DIR))
-                        cgroup_list_processes(child, pids);
+                if ((entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN) ||
+                    entry->d_name[0] == '.')
+                        continue;
+                child = g_build_filename(path, entry->d_name, NULL);
+                cgroup_list_processes(child, pids);
         }
+        if (dir)
+                (void)closedir(dir);
 }
 
 const char *cgroup_path(const Cgroup *cgroup) {
@@ -380,7 +410,7 @@ bool cgroup_read_effective(Cgroup *cgroup, Limit limit, uint64_t *ret_value) {
         Hierarchy legacy = hierarchy_named(info->readback_name_v1,
                                            (size_t)(slash - info->readback_name_v1));
 
-        if (cgroup->dirs[legacy] < 0 || faccessat(cgroup->dirs[legacy], slash + 1, F_OK, 0) < 0)
+        if (dir_of(cgroup, legacy) < 0 || faccessat(dir_of(cgroup, legacy), slash + 1, F_OK, 0) < 0)
                 return false;
         return minimum_upwards(cgroup->paths[legacy], cgroup->roots[legacy], slash + 1, ret_value);
 }
@@ -410,7 +440,7 @@ char *cgroup_read_cpus(Cgroup *cgroup) {
         char *list = file_read_text(cgroup->dirs[HIERARCHY_UNIFIED], "cpuset.cpus.effective");
 
         if (!list)
-                list = file_read_text(cgroup->dirs[HIERARCHY_CPUSET], "cpuset.effective_cpus");
+                list = file_read_text(dir_of(cgroup, HIERARCHY_CPUSET), "cpuset.effective_cpus");
         return list ? g_strchomp(list) : NULL;
 }
 

@@ -19,6 +19,9 @@ Cgroup *cgroup_find(pid_t pid, const char *slice, GError **error) G_GNUC_WARN_UN
 void cgroup_free(Cgroup *cgroup);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Cgroup, cgroup_free)
 
+/* Closes what is not needed before the end: it runs. */
+void cgroup_rest(Cgroup *cgroup);
+
 /* Asks to be told of memory kills where no counter tells afterwards (v1). Before the program runs. */
 void cgroup_watch_memory(Cgroup *cgroup);
 int cgroup_memory_fd(

@@ -13,12 +13,10 @@
 #define V1_INFINITY \
         (UINT64_C(1) << 62) /* memory.limit_in_bytes says "no limit" with a huge number */
 
+/* Rows of one file stand together: it is read once for them. */
 static const Counter counters[] = {
         { offsetof(Facts, oom_kills),
           { HIERARCHY_UNIFIED, "memory.events", .key = "oom_kill" },
-          { 0 } },
-        { offsetof(Facts, oom_kills_local_limit),
-          { HIERARCHY_UNIFIED, "memory.events.local", .key = "oom" },
           { 0 } },
         { offsetof(Facts, oom_events), { HIERARCHY_UNIFIED, "memory.events", .key = "oom" }, { 0 } },
         { offsetof(Facts, memory_max_events),
@@ -26,6 +24,9 @@ static const Counter counters[] = {
           { HIERARCHY_MEMORY, "memory.failcnt" } },
         { offsetof(Facts, memory_high_events),
           { HIERARCHY_UNIFIED, "memory.events", .key = "high" },
+          { 0 } },
+        { offsetof(Facts, oom_kills_local_limit),
+          { HIERARCHY_UNIFIED, "memory.events.local", .key = "oom" },
           { 0 } },
         { offsetof(Facts, tasks_denied),
           { HIERARCHY_UNIFIED, "pids.events", .key = "max" },

@@ -193,6 +193,9 @@ const GateEnd *gate_channel_end(const GateChannel *channel) {
 void gate_channel_dismiss(GateChannel *channel) {
 }
 
+void gate_channel_close(GateChannel *channel) {
+}
+
 void gate_channel_hang_up(GateChannel *channel) {
         world->is_hung_up = true;
         fake_exit(case_fake(world->run), CASE_UNIT, GATE_EXIT_FAILED);
@@ -275,6 +278,9 @@ Cgroup *cgroup_find(pid_t pid, const char *slice, GError **error) {
 
 void cgroup_free(Cgroup *cgroup) {
         g_free(cgroup);
+}
+
+void cgroup_rest(Cgroup *cgroup) {
 }
 
 void cgroup_watch_memory(Cgroup *cgroup) {

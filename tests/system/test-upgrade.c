@@ -4,12 +4,12 @@
  * its guard and its launchers run. Each guard sees the other's runs when it starts; neither may touch what has a
  * launcher, and what has none any more must go, whoever is there to see to it. */
 
-#include <glib/gstdio.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "build.h"
 #include "config.h"
 #include "expect.h"
 #include "leftover.h"
@@ -17,71 +17,6 @@
 
 #define GONE_USEC      (1 * KIT_SEC)
 #define OTHER_PROTOCOL 9
-
-typedef struct {
-        char *directory;
-        char *cordon;
-} Build;
-
-static const char *const helpers[] = { "cordon-gate", "cordon-guard", "cordon-keeper" };
-
-/* Beside cordon where it was built, in libexec where it was installed. */
-static char *helper_path(const char *name) {
-        g_autofree char *directory = g_path_get_dirname(kit_cordon());
-        char *beside = g_build_filename(directory, name, NULL);
-
-        if (g_file_test(beside, G_FILE_TEST_IS_EXECUTABLE))
-                return beside;
-        g_free(beside);
-        return g_build_filename(directory, "..", "libexec", "cordon", name, NULL);
-}
-
-static void copy_program(const char *from, const char *directory, const char *name) {
-        g_autofree char *path = g_build_filename(directory, name, NULL);
-        g_autofree char *text = NULL;
-        gsize size = 0;
-
-        (void)unlink(path); /* somebody may be executing it */
-        if (!g_file_get_contents(from, &text, &size, NULL) ||
-            !g_file_set_contents(path, text, (gssize)size, NULL) || g_chmod(path, 0755) < 0)
-                BAIL_OUT("%s cannot be copied to %s", from, path);
-}
-
-static void install(const Build *build, const char *cordon) {
-        copy_program(cordon, build->directory, "cordon");
-        for (size_t i = 0; i < G_N_ELEMENTS(helpers); i++) {
-                g_autofree char *path = helper_path(helpers[i]);
-
-                copy_program(path, build->directory, helpers[i]);
-        }
-}
-
-static void uninstall(const Build *build) {
-        (void)unlink(build->cordon);
-        for (size_t i = 0; i < G_N_ELEMENTS(helpers); i++) {
-                g_autofree char *path = g_build_filename(build->directory, helpers[i], NULL);
-
-                (void)unlink(path);
-        }
-}
-
-static Build build_new(const char *name, const char *cordon) {
-        Build build = { .directory = g_build_filename(kit_directory(), name, NULL) };
-
-        build.cordon = g_build_filename(build.directory, "cordon", NULL);
-        if (g_mkdir(build.directory, 0755) < 0)
-                BAIL_OUT("%s cannot be made", build.directory);
-        install(&build, cordon);
-        return build;
-}
-
-static void build_clear(Build *build) {
-        uninstall(build);
-        g_free(build->directory);
-        g_free(build->cordon);
-}
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Build, build_clear)
 
 static Build other_build(const char *name) {
         g_autofree char *program = kit_program("cordon-other");
@@ -252,7 +187,7 @@ static void test_replaced(void) {
         int protocol = protocol_here();
         pid_t guard = guard_pid(protocol);
 
-        install(&build, kit_cordon());
+        build_install(&build, kit_cordon());
         after = start(&build);
         cmp_ok(guard_pid(protocol), "==", guard, "replaced: the guard that was there serves both");
         expect_killed(after, "a cordon that is newer than its guard");
@@ -269,7 +204,7 @@ static void test_replaced_killed(void) {
         g_auto(Build) build = build_new("killed", kit_cordon());
         KitRun *run = start(&build);
 
-        install(&build, kit_cordon());
+        build_install(&build, kit_cordon());
         expect_killed(run, "a cordon whose files were replaced");
         kit_run_free(run);
         leftover_check_guard("after a cordon whose files were replaced was killed");
