@@ -193,8 +193,8 @@ void switchboard_attach(Switchboard *board, sd_bus *bus) {
                 sd_event_unref(board->event);
                 board->event = sd_event_ref(sd_bus_get_event(bus));
         }
-        board->is_disconnected = false;
         board->is_connected = sd_bus_is_ready(bus) > 0;
+        board->is_disconnected = sd_bus_is_open(bus) <= 0; /* then nobody will say so */
         for (MatchSlot i = 0; i < _MATCH_MAX; i++)
                 if (match(board, i, is_bus) < 0)
                         board->is_disconnected = true;

@@ -360,6 +360,6 @@ void unit_watch_clear_away(UnitWatch *watch) {
 void unit_watch_go_on(UnitWatch *watch) {
         drop_calls(watch);
         watch->state.is_connected = switchboard_is_connected(watch->board);
-        watch->state.is_disconnected = switchboard_is_disconnected(watch->board);
+        watch->state.is_disconnected = false; /* else it is heard of by what comes of this */
         unit_watch_refresh(watch);
 }

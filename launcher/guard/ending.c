@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* All that are under way share a connection and its rounds: a launcher of thousands may vanish. In a round the manager is
- * asked once what is there; then everything is killed, and only then stopped, which takes it longer. Grace is for deadlines
+ * asked once what is there; then everything is killed, by the kernel where we may ask it, and only then stopped, which takes
+ * the manager longer. Grace is for deadlines
  * and for people; here it is SIGKILL at once. The connection is made anew each time: the manager may have re-executed. */
 
 #include "ending.h"
@@ -9,9 +10,11 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "dbus/connect.h"
 #include "dbus/manager.h"
+#include "launcher/kernel/cgroup.h"
 #include "units/name.h"
 
 /* Who takes longer than some seconds (a program that the kernel cannot kill yet, a manager that is stopped) is looked at now
@@ -41,6 +44,7 @@ struct Endings {
         EndingHandler handler;
         void *userdata;
         GPtrArray *all; /* of Ending* */
+        Cgroup *ground; /* of cordon.slice; NULL: we are not in it */
         sd_bus *bus;
         ManagerCall *list;
         sd_event_source *next;
@@ -122,7 +126,8 @@ static void tell(ManagerCall *call) {
 static void kill_it(const Endings *endings, const Ending *ending, const Found *found) {
         ManagerCaller nobody = { .bus = endings->bus };
 
-        if (found->slice)
+        if (found->slice &&
+            (!endings->ground || !cgroup_kill_below(endings->ground, ending->slice)))
                 tell(manager_kill_unit(nobody, ending->slice, SIGKILL));
 }
 
@@ -258,6 +263,7 @@ Endings *endings_new(sd_event *event, const char *manager_socket, EndingHandler 
         endings->handler = handler;
         endings->userdata = userdata;
         endings->all = g_ptr_array_new_with_free_func(ending_free);
+        endings->ground = cgroup_find(getpid(), NAME_ROOT_SLICE, NULL);
         return endings;
 }
 
@@ -268,6 +274,7 @@ void endings_free(Endings *endings) {
         sd_event_source_disable_unref(endings->next);
         sd_event_unref(endings->event);
         g_ptr_array_unref(endings->all);
+        cgroup_free(endings->ground);
         g_free(endings->manager_socket);
         g_free(endings);
 }

@@ -328,21 +328,27 @@ uint64_t cgroup_count_processes(Cgroup *cgroup) {
         return pids->len;
 }
 
-static void switch_on(const Cgroup *cgroup, const char *file) {
+static bool switch_on(const Cgroup *cgroup, const char *file) {
         int fd = openat(cgroup->dirs[HIERARCHY_UNIFIED], file, O_WRONLY | O_CLOEXEC);
+        bool is_done = fd >= 0 && write(fd, "1", 1) == 1;
 
-        if (fd < 0)
-                return;
-        (void)!write(fd, "1", 1);
-        (void)close(fd);
+        if (fd >= 0)
+                (void)close(fd);
+        return is_done;
 }
 
 void cgroup_kill(Cgroup *cgroup) {
-        switch_on(cgroup, "cgroup.kill");
+        (void)switch_on(cgroup, "cgroup.kill");
+}
+
+bool cgroup_kill_below(Cgroup *cgroup, const char *slice) {
+        g_autofree char *file = g_build_filename(slice, "cgroup.kill", NULL);
+
+        return switch_on(cgroup, file);
 }
 
 void cgroup_join_for_memory(Cgroup *cgroup) {
-        switch_on(cgroup, "memory.oom.group");
+        (void)switch_on(cgroup, "memory.oom.group");
 }
 
 /* v1 has the CPU quota and its period in two files; what we compare is CPU microseconds per second. */

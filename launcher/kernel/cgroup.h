@@ -48,6 +48,9 @@ void cgroup_list_processes(const char *path, GArray *pids);
  * escapes it. Needs the right to write there; where we lack it, the manager must do. */
 void cgroup_kill(Cgroup *cgroup);
 
+/* The same for a slice right below it. False: the kernel would not. */
+bool cgroup_kill_below(Cgroup *cgroup, const char *slice);
+
 /* Out of memory ends all of it, where no OOMPolicy= says so. */
 void cgroup_join_for_memory(Cgroup *cgroup);
 

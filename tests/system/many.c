@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* cordon-many PREFIX COUNT OPTION… -- COMMAND…: many launches in one process, over one door and on one loop, a few starts
- * in flight at a time. It says "running N" at each hundred and when all run, "cost …" for SIGUSR1, ends all for SIGTERM, and
- * in the end says how many came to which outcome ("cancelled 200"), how many of the facts were whole ("whole 200") and
- * what is left of descriptors ("descriptors 0"). What could not be started is said on standard error. */
+ * in flight at a time. It says "running N" at each hundred and when all run; for SIGUSR1 "cost …" and "told", as at the beginning, before
+ * the first launch ("base …") and in the end. SIGUSR2 breaks its connection to the manager ("back": it has another), SIGTERM
+ * ends all. Then it says how many came to which outcome ("cancelled 200"), and of how many all is known that should be
+ * ("whole 200"). What could not be started is said on standard error. */
 
 #include <dirent.h>
 #include <signal.h>
@@ -11,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <systemd/sd-event.h>
 #include <unistd.h>
 
-#include "launcher/deadline.h"
 #include "launcher/fleet.h"
 #include "launcher/kernel/error.h"
 #include "launcher/launch.h"
@@ -164,7 +165,19 @@ static int on_term(sd_event_source *source, const struct signalfd_siginfo *info,
 
 static int on_usr1(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata) {
         say_cost("cost");
+        printf("told\n");
         return 0;
+}
+
+static int on_usr2(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata) {
+        Many *many = userdata;
+
+        (void)shutdown(sd_bus_get_fd(many->door->bus), SHUT_RDWR);
+        return 0;
+}
+
+static void on_manager(bool is_back, void *userdata) {
+        printf("%s\n", is_back ? "back" : "gone");
 }
 
 static bool watch_signals(Many *many) {
@@ -173,9 +186,11 @@ static bool watch_signals(Many *many) {
         (void)sigemptyset(&set);
         (void)sigaddset(&set, SIGTERM);
         (void)sigaddset(&set, SIGUSR1);
+        (void)sigaddset(&set, SIGUSR2);
         return sigprocmask(SIG_BLOCK, &set, NULL) >= 0 &&
                sd_event_add_signal(many->event, NULL, SIGTERM, on_term, many) >= 0 &&
-               sd_event_add_signal(many->event, NULL, SIGUSR1, on_usr1, many) >= 0;
+               sd_event_add_signal(many->event, NULL, SIGUSR1, on_usr1, many) >= 0 &&
+               sd_event_add_signal(many->event, NULL, SIGUSR2, on_usr2, many) >= 0;
 }
 
 static bool open_all(Many *many, char **argv, GError **error) {
@@ -196,10 +211,12 @@ static bool open_all(Many *many, char **argv, GError **error) {
                 return false;
         }
         many->fleet = fleet_join(many->event, many->door);
-        return true;
+        return fleet_enlist(many->fleet, many->prefix, on_manager, many);
 }
 
 static void close_all(Many *many) {
+        if (many->fleet)
+                fleet_discharge(many->fleet, many->prefix, many);
         fleet_leave(many->fleet);
         door_free(many->door);
         sd_event_unref(many->event);
