@@ -109,7 +109,8 @@ static int on_reloading(sd_bus_message *message, void *userdata, sd_bus_error *r
 }
 
 static void tell_connected(const SwitchboardLine *line) {
-        line->listener->on_connected(line->userdata);
+        if (line->listener->on_connected)
+                line->listener->on_connected(line->userdata);
 }
 
 static int on_connected(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {

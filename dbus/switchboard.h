@@ -20,7 +20,7 @@ typedef struct {
         void (*on_job_removed)(const char *result, void *userdata);
         void (*on_unit_removed)(void *userdata);
         void (*on_reloaded)(void *userdata); /* the manager: what it said meanwhile may be missing */
-        void (*on_connected)(void *userdata); /* the manager has said who it is */
+        void (*on_connected)(void *userdata); /* the manager has said who it is; NULL: nobody asks */
         void (*on_disconnected)(void *userdata);
 } SwitchboardListener;
 

@@ -10,11 +10,9 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "dbus/connect.h"
 #include "dbus/manager.h"
-#include "launcher/kernel/cgroup.h"
 #include "units/name.h"
 
 /* Who takes longer than some seconds (a program that the kernel cannot kill yet, a manager that is stopped) is looked at now
@@ -44,7 +42,7 @@ struct Endings {
         EndingHandler handler;
         void *userdata;
         GPtrArray *all; /* of Ending* */
-        Cgroup *ground; /* of cordon.slice; NULL: we are not in it */
+        Cgroup *ground; /* of cordon.slice; borrowed; NULL: only the manager kills */
         sd_bus *bus;
         ManagerCall *list;
         sd_event_source *next;
@@ -254,8 +252,8 @@ static int on_round(sd_event_source *source, uint64_t usec, void *userdata) {
         return 0;
 }
 
-Endings *endings_new(sd_event *event, const char *manager_socket, EndingHandler handler,
-                     void *userdata) {
+Endings *endings_new(sd_event *event, const char *manager_socket, Cgroup *ground,
+                     EndingHandler handler, void *userdata) {
         Endings *endings = g_new0(Endings, 1);
 
         endings->event = sd_event_ref(event);
@@ -263,7 +261,7 @@ Endings *endings_new(sd_event *event, const char *manager_socket, EndingHandler 
         endings->handler = handler;
         endings->userdata = userdata;
         endings->all = g_ptr_array_new_with_free_func(ending_free);
-        endings->ground = cgroup_find(getpid(), NAME_ROOT_SLICE, NULL);
+        endings->ground = ground;
         return endings;
 }
 
@@ -274,7 +272,6 @@ void endings_free(Endings *endings) {
         sd_event_source_disable_unref(endings->next);
         sd_event_unref(endings->event);
         g_ptr_array_unref(endings->all);
-        cgroup_free(endings->ground);
         g_free(endings->manager_socket);
         g_free(endings);
 }

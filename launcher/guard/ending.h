@@ -8,13 +8,17 @@
 #include <glib.h>
 #include <systemd/sd-event.h>
 
+#include "launcher/kernel/cgroup.h"
+
 typedef struct Endings Endings;
 
 /* It is over. The handler may free the endings. */
 typedef void (*EndingHandler)(const char *id, void *userdata);
 
-Endings *endings_new(sd_event *event, const char *manager_socket, EndingHandler handler,
-                     void *userdata);
+/* GROUND: this manager's cordon.slice, so that the kernel can be asked to kill what is in it; borrowed. NULL: the manager is
+ * asked. */
+Endings *endings_new(sd_event *event, const char *manager_socket, Cgroup *ground,
+                     EndingHandler handler, void *userdata);
 void endings_free(Endings *endings);
 
 void endings_add(Endings *endings, const char *id, const char *owner);

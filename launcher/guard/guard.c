@@ -21,6 +21,7 @@
 #include "dbus/manager.h"
 #include "ending.h"
 #include "launcher/kernel/caller.h"
+#include "launcher/kernel/cgroup.h"
 #include "launcher/rundir.h"
 #include "post.h"
 #include "protocol.h"
@@ -37,6 +38,7 @@ struct Guard {
         GHashTable *launchers;  /* of Launcher* */
         GHashTable *watched;    /* "ID OWNER" → Launcher*, which has named it */
         GHashTable *orphanages; /* owner → Orphanage* */
+        Cgroup *ground; /* of the slice that we are in with all runs; NULL: it is not to be seen */
         Endings *endings;
         sd_bus *bus; /* while a call is under way */
         ManagerCall *sweep, *adoption;
@@ -464,7 +466,8 @@ Guard *guard_new(sd_event *event, const GuardSettings *settings, GError **error)
         guard->launchers = g_hash_table_new_full(NULL, NULL, launcher_free, NULL);
         guard->watched = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
         guard->orphanages = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, orphanage_free);
-        guard->endings = endings_new(event, guard->manager_socket, on_ended, guard);
+        guard->ground = cgroup_find(getpid(), NAME_ROOT_SLICE, NULL);
+        guard->endings = endings_new(event, guard->manager_socket, guard->ground, on_ended, guard);
 
         r = sd_event_add_io(event, &guard->accept, guard->listen_fd, EPOLLIN, on_accept, guard);
         if (r >= 0)
@@ -492,6 +495,7 @@ void guard_free(Guard *guard) {
         g_hash_table_unref(guard->watched);
         g_hash_table_unref(guard->orphanages);
         endings_free(guard->endings);
+        cgroup_free(guard->ground);
         manager_call_free(guard->sweep);
         manager_call_free(guard->adoption);
         sd_bus_close_unref(guard->bus);

@@ -65,8 +65,8 @@ static void on_listed(sd_bus_message *reply, const GError *error, void *userdata
                 leftover->handler(false, leftover->userdata);
                 return;
         }
-        leftover->endings = endings_new(leftover->event, leftover->door->socket_path, on_ended,
-                                        leftover);
+        leftover->endings = endings_new(leftover->event, leftover->door->socket_path, NULL,
+                                        on_ended, leftover);
         endings_add(leftover->endings, leftover->id, owner ?: "");
 }
 

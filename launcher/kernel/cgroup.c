@@ -106,15 +106,16 @@ void cgroup_rest(Cgroup *cgroup) {
         }
 }
 
-/* The part of a path up to and including "/SLICE", when the rest is below it. NULL: the process is elsewhere. */
+/* The part of a path up to and including "/SLICE", when the rest is below it; the last such, where a manager is inside a
+ * sandbox of another. NULL: the process is elsewhere. */
 static char *path_of_slice(const char *path, const char *slice) {
         g_autofree char *needle = g_strconcat("/", slice, NULL);
-        size_t length = strlen(needle);
+        size_t length = strlen(needle), found = 0;
 
         for (const char *p = strstr(path, needle); p; p = strstr(p + 1, needle))
                 if (p[length] == '/' || p[length] == '\0')
-                        return g_strndup(path, (size_t)(p - path) + length);
-        return NULL;
+                        found = (size_t)(p - path) + length;
+        return found > 0 ? g_strndup(path, found) : NULL;
 }
 
 static void hierarchy_take_path(Cgroup *cgroup, const char *controllers, const char *path,
