@@ -75,7 +75,7 @@ static char *current_directory(void) {
         return getcwd(path, sizeof path) && path[0] == '/' ? g_strdup(path) : NULL;
 }
 
-static bool read_directory(Caller *caller, const char *directory, GError **error) {
+bool caller_read_directory(Caller *caller, const char *directory, GError **error) {
         g_autofree char *current = current_directory();
         struct stat st;
 
@@ -84,6 +84,7 @@ static bool read_directory(Caller *caller, const char *directory, GError **error
                             "the working directory is not there any more; -C names another");
                 return false;
         }
+        g_free(caller->directory);
         caller->directory = directory ? g_canonicalize_filename(directory, current)
                                       : g_steal_pointer(&current);
         if (stat(caller->directory, &st) < 0 || (!S_ISDIR(st.st_mode) && (errno = ENOTDIR))) {
@@ -129,7 +130,7 @@ static bool proc_is_ours(void) {
 
 /* In a pid namespace that we are not in ourselves our first child may be the first of all, and with that one ends whatever
  * we start there. With another's /proc everybody, the manager too, takes processes for others. */
-static bool read_namespaces(Caller *caller, GError **error) {
+bool caller_read_namespaces(Caller *caller, GError **error) {
         GateWorld own;
         const char *message = NULL;
 
@@ -147,7 +148,8 @@ static bool read_namespaces(Caller *caller, GError **error) {
 }
 
 bool caller_read_place(Caller *caller, const char *directory, GError **error) {
-        return read_directory(caller, directory, error) && read_namespaces(caller, error);
+        return caller_read_directory(caller, directory, error) &&
+               caller_read_namespaces(caller, error);
 }
 
 void caller_read(Caller *caller) {
@@ -161,6 +163,12 @@ void caller_read(Caller *caller) {
                 if (getrlimit((__rlimit_resource_t)i, &caller->rlimits[i]) < 0)
                         caller->rlimits[i] = (struct rlimit){ RLIM_INFINITY, RLIM_INFINITY };
         schedule_read(&caller->schedule);
+}
+
+void caller_copy(const Caller *from, Caller *to) {
+        *to = *from;
+        to->directory = g_strdup(from->directory);
+        to->groups = g_memdup2(from->groups, MAX(from->group_count, 1) * sizeof *from->groups);
 }
 
 void caller_clear(Caller *caller) {

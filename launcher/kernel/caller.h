@@ -30,9 +30,14 @@ typedef struct {
 
 /* All but directory and namespaces, which take their time and may not be to be had. */
 void caller_read(Caller *caller);
-/* directory NULL: the working directory. */
+/* directory NULL: the working directory. It is read once, the namespaces too, or both together. */
+bool caller_read_directory(Caller *caller, const char *directory,
+                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
+bool caller_read_namespaces(Caller *caller, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 bool caller_read_place(Caller *caller, const char *directory,
                        GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* As it was read so far; nothing is shared. */
+void caller_copy(const Caller *from, Caller *to);
 void caller_clear(Caller *caller);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Caller, caller_clear)
 

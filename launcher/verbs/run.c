@@ -14,7 +14,7 @@
 #include "launcher/console.h"
 #include "launcher/deadline.h"
 #include "launcher/detach.h"
-#include "launcher/diskwatch.h"
+#include "launcher/errand.h"
 #include "launcher/interrupt.h"
 #include "launcher/job.h"
 #include "launcher/kernel/error.h"
@@ -23,7 +23,6 @@
 #include "launcher/plan.h"
 #include "launcher/record.h"
 #include "launcher/request.h"
-#include "launcher/rundir.h"
 #include "launcher/session.h"
 #include "launcher/shortfall.h"
 #include "launcher/sink.h"
@@ -39,16 +38,10 @@ extern char **environ;
 /* Everything of one invocation. */
 typedef struct {
         Options options;
-        Spec *spec;
-        Caller caller;
+        Errand errand;
         sd_event *event;
         Door *door;
-        DiskWatch *disk;
-        Launch *launch;
         Attendance attendance;
-        Facts refused; /* when there is no launch to ask */
-        int input_fd;
-        char *pins; /* the files for --net allow=; NULL: none */
         Sink sink;
         bool is_beginning_told;
         int tell_fd; /* of a detached launcher, while its caller waits; −1 */
@@ -65,20 +58,12 @@ static void drop_caller(Run *run) {
 
 static void run_clear(Run *run) {
         drop_caller(run);
-        rundir_remove(run->pins);
-        g_free(run->pins);
-        launch_free(run->launch);
+        errand_clear(&run->errand);
         attend_clear(&run->attendance);
-        disk_watch_free(run->disk);
         door_free(run->door);
         sd_event_unref(run->event);
-        spec_free(run->spec);
-        caller_clear(&run->caller);
-        facts_clear(&run->refused);
         sink_clear(&run->sink);
         options_clear(&run->options);
-        if (run->input_fd >= 0)
-                (void)close(run->input_fd);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Run, run_clear)
@@ -103,20 +88,6 @@ static void say(const char *text) {
         g_autofree char *line = text_printable(text, G_MAXSIZE);
 
         print("%s", line);
-}
-
-static bool open_input(Run *run, GError **error) {
-        const char *input = run->options.input;
-
-        if (!input)
-                return true;
-        run->input_fd = open(strcmp(input, "null") == 0 ? "/dev/null" : input,
-                             O_RDONLY | O_CLOEXEC | O_NOCTTY);
-        if (run->input_fd >= 0)
-                return true;
-        g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_BAD_VALUE,
-                    "--stdin: cannot open \"%s\": %s", input, g_strerror(errno));
-        return false;
 }
 
 /* What is captured must go somewhere, and what is not captured cannot be limited. */
@@ -157,13 +128,15 @@ static void prepare_interrupt(const Run *run) {
         for (size_t i = 0; (number = interrupt_signal(i)) != 0; i++) {
                 g_auto(Facts) facts = { 0 };
                 g_auto(Verdict) verdict = { 0 };
-                RecordSource source = { .spec = run->spec, .facts = &facts, .verdict = &verdict };
+                RecordSource source = { .spec = run->errand.spec,
+                                        .facts = &facts,
+                                        .verdict = &verdict };
                 g_autofree char *words = NULL, *text = NULL, *line = NULL;
                 g_autoptr(GString) record = g_string_new(NULL);
 
                 facts_init(&facts);
                 facts_set_cancelled(&facts, number, (uint64_t)g_get_monotonic_time());
-                cause_decide(&facts, run->spec->command[0], &verdict);
+                cause_decide(&facts, run->errand.spec->command[0], &verdict);
                 words = verdict_words(&verdict, &facts);
                 text = run->options.is_quiet ? NULL : g_strdup_printf("cordon: %s", words);
                 if (run->tell_fd >= 0)
@@ -188,7 +161,7 @@ static bool prepare(Run *run, char **argv, GError **error) {
         bool parsed = job_options_parse(&run->options, argv, error) &&
                       session_choose_terminal(&run->options, error);
 
-        run->spec = request_spec(&run->options, environ);
+        errand_ask(&run->errand, &run->options);
         if (parsed && !run->options.is_help && !run->options.is_dry_run)
                 prepare_interrupt(run); /* the record may have to wait for a reader */
         if (run->options.record && !run->options.is_help && !run->options.is_dry_run &&
@@ -222,16 +195,15 @@ static bool prepare(Run *run, char **argv, GError **error) {
                 return false;
         }
         return session_choose_manager(&run->options.manager, error) &&
-               caller_read_place(&run->caller, run->options.directory, error) &&
-               request_complete(&run->options, &run->caller.directory, run->spec, error) &&
-               open_input(run, error);
+               caller_read_namespaces(&run->errand.caller, error) &&
+               errand_prepare(&run->errand, error) && errand_open_input(&run->errand, error);
 }
 
 static int on_signal(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata) {
         Run *run = userdata;
 
-        if (!launch_leaves_to_program(run->launch, info))
-                attend_signal(&run->attendance, run->launch, (int)info->ssi_signo);
+        if (!launch_leaves_to_program(run->errand.launch, info))
+                attend_signal(&run->attendance, run->errand.launch, (int)info->ssi_signo);
         return 0;
 }
 
@@ -241,7 +213,7 @@ static bool watch_signals(Run *run) {
 
         interrupt_hold();
         for (size_t i = 0; (number = interrupt_signal(i)) != 0; i++)
-                if (!(run->caller.signal_ignored & (UINT64_C(1) << (number - 1))) &&
+                if (!(run->errand.caller.signal_ignored & (UINT64_C(1) << (number - 1))) &&
                     sd_event_add_signal(run->event, NULL, number, on_signal, run) < 0)
                         return false;
         return signal(SIGPIPE, SIG_IGN) != SIG_ERR;
@@ -249,23 +221,25 @@ static bool watch_signals(Run *run) {
 
 /* -v: who runs it, and what of the caller's world it could not have. Told once: when it runs, else when it ends. */
 static void print_beginning(Run *run) {
-        const char *version = run->launch ? launch_unit_state(run->launch)->manager_version : NULL;
-        uint32_t unapplied = run->launch ? launch_unapplied(run->launch) : 0;
+        const char *version = run->errand.launch
+                                      ? launch_unit_state(run->errand.launch)->manager_version
+                                      : NULL;
+        uint32_t unapplied = run->errand.launch ? launch_unapplied(run->errand.launch) : 0;
         g_autofree char *variables = NULL;
-        const Allow *allow = run->spec->isolation.allow;
+        const Allow *allow = run->errand.spec->isolation.allow;
         const Shortfall *shortfall;
 
         if (run->is_beginning_told || !run->door)
                 return;
         run->is_beginning_told = true;
-        print("%s: %s manager, systemd %s", run->spec->id, manager_kind_word(run->door->kind),
-              version ?: "unknown");
+        print("%s: %s manager, systemd %s", run->errand.spec->id,
+              manager_kind_word(run->door->kind), version ?: "unknown");
         for (size_t i = 0; (shortfall = shortfall_at(i)); i++)
                 if (unapplied & shortfall->bit)
                         print("not passed on: %s", shortfall->words);
         for (guint i = 0; allow && i < allow->notes->len; i++)
                 print("%s", (const char *)allow->notes->pdata[i]);
-        variables = request_lost_variables(&run->options, run->spec, environ);
+        variables = request_lost_variables(&run->options, run->errand.spec, environ);
         if (variables)
                 print("not passed on: %s, which describe the caller's own unit", variables);
 }
@@ -278,7 +252,7 @@ static void print_evidence(const Verdict *verdict) {
 static void on_over(void *userdata) {
         Run *run = userdata;
 
-        attend_finish(&run->attendance, run->launch, run->event);
+        attend_finish(&run->attendance, run->errand.launch, run->event);
 }
 
 /* The caller of a detached launcher waits for one word: the id, or why there is none. */
@@ -292,7 +266,7 @@ static bool tell_caller(Run *run, int status, const char *text) {
 /* Interrupted while it waited, or could not print the id: a run that nobody knows of would be nobody's. */
 static void lose_caller(Run *run) {
         drop_caller(run);
-        launch_cancel(run->launch, SIGHUP);
+        launch_cancel(run->errand.launch, SIGHUP);
 }
 
 static int on_caller(sd_event_source *source, int fd, uint32_t events, void *userdata) {
@@ -313,11 +287,11 @@ static bool watch_caller(Run *run) {
 static void on_started(void *userdata) {
         Run *run = userdata;
 
-        rundir_remove(run->pins);
-        attend_begin(&run->attendance, run->launch);
+        errand_note_start(&run->errand);
+        attend_begin(&run->attendance, run->errand.launch);
         if (run->options.is_verbose)
                 print_beginning(run);
-        if (!tell_caller(run, 0, run->spec->id))
+        if (!tell_caller(run, 0, run->errand.spec->id))
                 lose_caller(run);
 }
 
@@ -326,35 +300,37 @@ static void on_unguarded(void *userdata) {
         const Run *run = userdata;
 
         if (run->options.is_verbose)
-                print("guard lost: %s", launch_facts(run->launch)->guard_message);
+                print("guard lost: %s", launch_facts(run->errand.launch)->guard_message);
+}
+
+static LaunchSettings settings_of(Run *run) {
+        LaunchSettings settings = errand_settings(&run->errand, run->door);
+
+        settings.event = run->event;
+        if (settings.stdio[STDIN_FILENO] < 0)
+                settings.stdio[STDIN_FILENO] = stdio_of(STDIN_FILENO);
+        settings.stdio[STDOUT_FILENO] = stdio_of(STDOUT_FILENO);
+        settings.stdio[STDERR_FILENO] = stdio_of(STDERR_FILENO);
+        settings.on_started = on_started;
+        settings.on_unguarded = on_unguarded;
+        settings.handler = on_over;
+        settings.userdata = run;
+        return settings;
 }
 
 static bool launch(Run *run, GError **error) {
-        LaunchSettings settings = {
-                .spec = run->spec,
-                .caller = &run->caller,
-                .stdio = { run->input_fd >= 0 ? run->input_fd : stdio_of(STDIN_FILENO),
-                           stdio_of(STDOUT_FILENO), stdio_of(STDERR_FILENO) },
-                .is_capture = run->options.is_capture,
-                .is_kill_on_output = run->options.is_kill_on_output,
-                .is_tree_awaited = run->options.is_tree_awaited,
-                .is_best_effort = run->options.is_best_effort,
-                .on_started = on_started,
-                .on_unguarded = on_unguarded,
-                .handler = on_over,
-                .userdata = run,
-        };
+        LaunchSettings settings;
         int r = sd_event_new(&run->event);
 
-        if (!disk_watch_open(run->spec, run->options.is_best_effort, &run->disk, error))
+        if (!errand_measure(&run->errand, error))
                 return false;
-        run->door = door_open(run->options.manager, error);
+        run->errand.door = run->door = door_open(run->options.manager, error);
         if (!run->door)
                 return false;
-        if (run->spec->isolation.is_untrusted ||
-            run->spec->isolation.has_strict_fs) /* newer ones know more */
+        if (run->errand.spec->isolation.is_untrusted ||
+            run->errand.spec->isolation.has_strict_fs) /* newer ones know more */
                 run->door->systemd_major = connect_manager_version(run->door->bus);
-        if (run->tell_fd >= 0 && !detach_settle(run->door, run->spec->id, error))
+        if (run->tell_fd >= 0 && !detach_settle(run->door, run->errand.spec->id, error))
                 return false;
         if (r < 0 ||
             sd_bus_attach_event(run->door->bus, run->event, SD_EVENT_PRIORITY_NORMAL) < 0 ||
@@ -363,15 +339,10 @@ static bool launch(Run *run, GError **error) {
                             "cannot set up the event loop");
                 return false;
         }
-        settings.event = run->event;
-        settings.door = run->door;
-        settings.disk = run->disk;
+        settings = settings_of(run);
         if (run->options.pty == PTY_YES && !attend_open(&run->attendance, &settings, error))
                 return false;
-        if (!session_settle(&settings, run->spec, &run->pins, error))
-                return false;
-        run->launch = launch_new(&settings, error);
-        if (!run->launch)
+        if (!errand_launch(&run->errand, &settings, error))
                 return false;
 
         r = sd_event_loop(run->event);
@@ -406,7 +377,7 @@ static void tell_end(Run *run, int status, const char *words) {
         g_autofree char *text = NULL;
 
         if (status == 0)
-                text = g_strdup(run->spec->id);
+                text = g_strdup(run->errand.spec->id);
         else if (!run->options.is_quiet)
                 text = g_strdup_printf("cordon: %s", words ?: "it ended at once");
         (void)tell_caller(run, status, text);
@@ -414,14 +385,14 @@ static void tell_end(Run *run, int status, const char *words) {
 
 /* --best-effort: what could not be kept is said, record or not. NULL: nothing. */
 static char *unenforced_words(const Run *run) {
-        const Readback *readback = run->launch ? launch_readback(run->launch) : NULL;
+        const Readback *readback = run->errand.launch ? launch_readback(run->errand.launch) : NULL;
         g_autoptr(GString) words = g_string_new(NULL);
 
         for (int i = 0; readback && readback->is_read && i < _LIMIT_MAX; i++) {
                 const LimitInfo *info = limit_info((Limit)i);
                 g_autofree char *name = NULL;
 
-                if (!limit_set_is_limited(&run->spec->limits, (Limit)i) ||
+                if (!limit_set_is_limited(&run->errand.spec->limits, (Limit)i) ||
                     readback->limits[i].is_enforced)
                         continue;
                 name = options_said_as(&run->options, info->key);
@@ -433,7 +404,7 @@ static char *unenforced_words(const Run *run) {
         for (int i = 0; readback && readback->is_read && i < _ISOLATION_MAX; i++) {
                 g_autofree char *name = NULL;
 
-                if (!isolation_is_asked(&run->spec->isolation, (Isolation)i) ||
+                if (!isolation_is_asked(&run->errand.spec->isolation, (Isolation)i) ||
                     readback->isolation[i])
                         continue;
                 name = options_said_as(&run->options, isolation_info((Isolation)i)->key);
@@ -464,34 +435,13 @@ static void print_words(const Run *run, const char *words, uint32_t unapplied) {
                 say(line->str);
 }
 
-/* Whoever is below us knows options alone, and repeats what it was given. */
-static void say_to_giver(const Run *run, char **message) {
-        g_autofree char *said = options_say(&run->options, *message);
-
-        g_free(*message);
-        *message = text_printable(said, G_MAXSIZE);
-}
-
 static int report(Run *run) {
-        const Facts *facts = run->launch ? launch_facts(run->launch) : &run->refused;
+        const Facts *facts = errand_facts(&run->errand);
         g_auto(Verdict) verdict = { 0 };
-        RecordSource source = { .spec = run->spec, .facts = facts, .verdict = &verdict };
+        RecordSource source = errand_judge(&run->errand, &verdict);
         int status = STATUS_FAILURE;
 
         interrupt_hold(); /* what is known is told, to whoever listens */
-        cause_decide(facts, run->spec->command[0], &verdict);
-        if (verdict.outcome == OUTCOME_REFUSED || verdict.outcome == OUTCOME_LOST)
-                say_to_giver(run, &verdict.message);
-        if (run->door)
-                source.manager = manager_kind_word(run->door->kind);
-        if (run->launch) {
-                source.readback = launch_readback(run->launch);
-                source.unapplied = launch_unapplied(run->launch);
-                source.output = launch_capture(run->launch, STDOUT_FILENO);
-                source.errors = launch_capture(run->launch, STDERR_FILENO);
-                source.manager_version = launch_unit_state(run->launch)->manager_version;
-                source.invocation_id = launch_unit_state(run->launch)->snapshot.invocation_id;
-        }
 
         g_autofree char *words = verdict_words(&verdict, facts);
 
@@ -523,8 +473,7 @@ static void refuse(Run *run, const GError *error) {
         const char *help = is_mistake_in_options(error) ? "; see cordon run --help" : "";
         g_autofree char *message = g_strconcat(error->message, help, NULL);
 
-        g_clear_pointer(&run->launch, launch_free);
-        facts_set_refusal(&run->refused, launcher_error_word(error), message);
+        errand_refuse(&run->errand, launcher_error_word(error), message);
 }
 
 /* The same composition as in earnest; only the launch is missing. */
@@ -534,11 +483,12 @@ static int print_plan(const Run *run) {
         ComposeContext context = { .gate_path = gate_path,
                                    .owner = "0:0:0",
                                    .has_stand_ins = run->options.is_best_effort &&
-                                                    readback_has_stand_ins(&run->spec->limits),
+                                                    readback_has_stand_ins(
+                                                            &run->errand.spec->limits),
                                    .is_unprivileged = door_is_unprivileged(&door),
                                    .is_booted = door.kind != MANAGER_PRIVATE,
                                    .is_system = door.kind == MANAGER_SYSTEM,
-                                   .nice = run->caller.nice,
+                                   .nice = run->errand.caller.nice,
                                    .gate_fd = STDIN_FILENO };
         PlanWorld world = { .directory = run->options.directory,
                             .variables = run->options.variables,
@@ -548,25 +498,25 @@ static int print_plan(const Run *run) {
 
         if (run->options.manager != MANAGER_AUTO)
                 world.manager = manager_kind_word(run->options.manager);
-        session_choose_user(&door, run->spec);
-        compose(run->spec, &context, &slice, &unit);
+        session_choose_user(&door, run->errand.spec);
+        compose(run->errand.spec, &context, &slice, &unit);
 
-        g_autofree char *text = run->options.is_json ? plan_to_json(run->spec, slice, unit)
-                                                     : plan_to_text(run->spec, &world, slice, unit);
+        g_autofree char *text = run->options.is_json
+                                        ? plan_to_json(run->errand.spec, slice, unit)
+                                        : plan_to_text(run->errand.spec, &world, slice, unit);
 
         (void)fputs(text, stdout); /* main looks whether it was written */
         return 0;
 }
 
 int verb_run(char **argv) {
-        g_auto(Run) run = { .input_fd = -1, .sink = SINK_INIT, .tell_fd = -1 };
+        g_auto(Run) run = { .errand = ERRAND_INIT, .sink = SINK_INIT, .tell_fd = -1 };
         g_autoptr(GError) error = NULL;
         int status = STATUS_FAILURE;
 
         options_init(&run.options);
-        facts_init(&run.refused);
-        caller_read(&run.caller); /* before anything of it is changed */
-        interrupt_begin(run.caller.signal_ignored);
+        caller_read(&run.errand.caller); /* before anything of it is changed */
+        interrupt_begin(run.errand.caller.signal_ignored);
         session_lift_own_limits();
         if (!prepare(&run, argv, &error)) {
                 refuse(&run, error);
