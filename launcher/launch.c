@@ -537,8 +537,8 @@ Launch *launch_new(const LaunchSettings *settings, GError **error) {
         limit_set_copy(limits_of(launch), &launch->facts.limits);
         if (settings->is_capture &&
             !capture_set_open(&launch->captures, settings->has_terminal ? NULL : settings->event,
-                              limits_of(launch)->value[LIMIT_OUTPUT], on_output_full, launch,
-                              error))
+                              settings->files, limits_of(launch)->value[LIMIT_OUTPUT],
+                              on_output_full, launch, error))
                 return NULL;
 
         launch->obstacle = obstacle_new(settings->event, settings->door, id, on_obstacle, launch);

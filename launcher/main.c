@@ -25,6 +25,7 @@ static const struct {
         const char *help;
 } verbs[] = {
         { "run", verb_run, "run [OPTIONS] [--] COMMAND [ARG...]", "run one command under limits" },
+        { "batch", verb_batch, "batch [OPTIONS] [FILE]", "run many, one JSON job a line" },
         { "doctor", verb_doctor, "doctor [OPTIONS]", "what can be enforced here" },
         { "--list-options", verb_list_options, NULL, NULL }, /* hidden: shell completions ask */
 };

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "launcher/batch/choices.h"
 #include "launcher/kernel/error.h"
 #include "units/error.h"
 #include "units/extra.h"
@@ -254,8 +255,8 @@ static const OptionInfo table[] = {
         { "system",      0,  NULL,       OPTION_GROUP_MANAGER, take_system,     "run it under the system manager", OPTION_NOT_IN_JOB, "look at the system manager alone" },
         { "user",        0,  NULL,       OPTION_GROUP_MANAGER, take_user,       "under your user manager", OPTION_NOT_IN_JOB, "at your user manager alone" },
         { "private",     0,  NULL,       OPTION_GROUP_MANAGER, take_private,    "under a manager of cordon's own, started on demand", OPTION_NOT_IN_JOB, "at cordon's own alone; it is started on demand" },
-        { "untrusted",   0,  NULL,       OPTION_GROUP_ISOLATION, take_untrusted, "for a program that wants out: all of it, bounded" },
-        { "private-tmp", 0,  NULL,       OPTION_GROUP_ISOLATION, take_private_tmp, "own /tmp and /var/tmp, empty, gone afterwards" },
+        { "untrusted",   0,  NULL,       OPTION_GROUP_ISOLATION, take_untrusted, "for a program that wants out: all of it, bounded", .flag = offsetof(Options, isolation.is_untrusted) },
+        { "private-tmp", 0,  NULL,       OPTION_GROUP_ISOLATION, take_private_tmp, "own /tmp and /var/tmp, empty, gone afterwards", .flag = offsetof(Options, isolation.has_private_tmp) },
         { "net",         0,  "host|none|allow=LIST", OPTION_GROUP_ISOLATION, take_net, "the caller's network (the default), none, a part" },
         { "fs",          0,  "host|strict", OPTION_GROUP_ISOLATION, take_fs,    "files: the caller's, or system and workspace only" },
         { "workspace",   0,  "DIR",      OPTION_GROUP_ISOLATION, take_workspace, "what --fs strict writes and --disk measures" },
@@ -264,29 +265,29 @@ static const OptionInfo table[] = {
         { "hide",        0,  "PATH",     OPTION_GROUP_ISOLATION, take_hide,     "not to be seen; repeatable", OPTION_REPEATABLE },
         { "scratch",     0,  "PATH[:SIZE]", OPTION_GROUP_ISOLATION, take_scratch, "an empty tmpfs there; repeatable", OPTION_REPEATABLE },
         { "service",     0,  NULL,       OPTION_GROUP_WORLD,   take_service,    "a child of the manager's (the default)" },
-        { "scope",       0,  NULL,       OPTION_GROUP_WORLD,   take_scope,      "a child of the caller's, with all it has open" },
+        { "scope",       0,  NULL,       OPTION_GROUP_WORLD,   take_scope,      "a child of the caller's, with all it has open", .flag = offsetof(Options, is_scope) },
         { "wait",        0,  "main|tree", OPTION_GROUP_WORLD,  take_wait,       "which end is its end (default: main)" },
-        { "id",          0,  "NAME",     OPTION_GROUP_WORLD,   take_id,         "name of the sandbox (default: made up)" },
+        { "id",          0,  "NAME",     OPTION_GROUP_WORLD,   take_id,         "name of the sandbox (default: made up)", OPTION_NOT_IN_BATCH | OPTION_JOBS_ALONE },
         { "label",       0,  "KEY=VALUE", OPTION_GROUP_WORLD,  take_label,      "a label for the record; repeatable", OPTION_NOT_IN_JOB },
         { "setenv",      'E', "VAR[=VALUE]", OPTION_GROUP_WORLD, take_variable, "set a variable, or pass the caller's", OPTION_NOT_IN_JOB },
-        { "clean-env",   0,  NULL,       OPTION_GROUP_WORLD,   take_clean_environment, "begin with an empty environment" },
+        { "clean-env",   0,  NULL,       OPTION_GROUP_WORLD,   take_clean_environment, "begin with an empty environment", .flag = offsetof(Options, is_clean_environment) },
         { "directory",   'C', "DIR",     OPTION_GROUP_WORLD,   take_directory,  "working directory" },
         { "uid",         0,  "USER",     OPTION_GROUP_WORLD,   take_uid,        "run it as this user (name or number)" },
         { "gid",         0,  "GROUP",    OPTION_GROUP_WORLD,   take_gid,        "run it as this group" },
-        { "stdin",       0,  "FILE|null", OPTION_GROUP_WORLD,  take_stdin,      "standard input (default: the caller's)" },
-        { "pty",         0,  NULL,       OPTION_GROUP_WORLD,   take_pty,        "a terminal of its own (the default at a terminal)" },
-        { "no-pty",      0,  NULL,       OPTION_GROUP_WORLD,   take_no_pty,     "the caller's streams, at a terminal too", OPTION_NOT_IN_JOB },
+        { "stdin",       0,  "FILE|null", OPTION_GROUP_WORLD,  take_stdin,      "standard input (default: the caller's)", .in_batch = "standard input (default: null)" },
+        { "pty",         0,  NULL,       OPTION_GROUP_WORLD,   take_pty,        "a terminal of its own (the default at a terminal)", OPTION_NOT_IN_BATCH },
+        { "no-pty",      0,  NULL,       OPTION_GROUP_WORLD,   take_no_pty,     "the caller's streams, at a terminal too", OPTION_NOT_IN_JOB | OPTION_NOT_IN_BATCH },
         { "property",    'p', "NAME=VALUE", OPTION_GROUP_WORLD, take_property,  "a property of the unit; repeatable", OPTION_REPEATABLE },
-        { "job",         0,  "FILE|-",   OPTION_GROUP_WORLD,   take_job,        "a JSON job; options win over what it says", OPTION_NOT_IN_JOB },
-        { "capture",     0,  NULL,       OPTION_GROUP_RECORD,  take_capture,    "stdout and stderr go into the record" },
+        { "job",         0,  "FILE|-",   OPTION_GROUP_WORLD,   take_job,        "a JSON job; options win over what it says", OPTION_NOT_IN_JOB | OPTION_NOT_IN_BATCH },
+        { "capture",     0,  NULL,       OPTION_GROUP_RECORD,  take_capture,    "stdout and stderr go into the record", OPTION_NOT_IN_BATCH | OPTION_JOBS_ALONE },
         { "on-output",   0,  "truncate|kill", OPTION_GROUP_RECORD, take_on_output, "what the output limit does (default: truncate)" },
-        { "record",      0,  "FILE|-|fd:N", OPTION_GROUP_RECORD, take_record,   "write the record there", OPTION_NOT_IN_JOB },
-        { "json",        0,  NULL,       OPTION_GROUP_RECORD,  take_json,       "the same as --capture --record -", OPTION_NOT_IN_JOB, "one JSON object on standard output" },
-        { "best-effort", 0,  NULL,       OPTION_GROUP_RECORD,  take_best_effort, "report a limit that cannot hold" },
-        { "detach",      0,  NULL,       OPTION_GROUP_RECORD,  take_detach,     "print the id once it runs, and leave it" },
-        { "dry-run",     0,  NULL,       OPTION_GROUP_RECORD,  take_dry_run,    "print what would be asked, ask nothing", OPTION_NOT_IN_JOB },
+        { "record",      0,  "FILE|-|fd:N", OPTION_GROUP_RECORD, take_record,   "write the record there", OPTION_NOT_IN_JOB | OPTION_NOT_IN_BATCH },
+        { "json",        0,  NULL,       OPTION_GROUP_RECORD,  take_json,       "the same as --capture --record -", OPTION_NOT_IN_JOB, "one JSON object on standard output", .in_batch = "records alone, those of --check too" },
+        { "best-effort", 0,  NULL,       OPTION_GROUP_RECORD,  take_best_effort, "report a limit that cannot hold", .flag = offsetof(Options, is_best_effort) },
+        { "detach",      0,  NULL,       OPTION_GROUP_RECORD,  take_detach,     "print the id once it runs, and leave it", OPTION_NOT_IN_BATCH },
+        { "dry-run",     0,  NULL,       OPTION_GROUP_RECORD,  take_dry_run,    "print what would be asked, ask nothing", OPTION_NOT_IN_JOB | OPTION_NOT_IN_BATCH },
         { "quiet",       'q', NULL,      OPTION_GROUP_GENERAL, take_quiet,      "no words on stderr", OPTION_NOT_IN_JOB },
-        { "verbose",     'v', NULL,      OPTION_GROUP_GENERAL, take_verbose,    "more words on stderr", OPTION_NOT_IN_JOB },
+        { "verbose",     'v', NULL,      OPTION_GROUP_GENERAL, take_verbose,    "more words on stderr", OPTION_NOT_IN_JOB | OPTION_NOT_IN_BATCH },
         { "help",        'h', NULL,      OPTION_GROUP_GENERAL, take_help,       "this text", OPTION_NOT_IN_JOB, "this text" },
 };
 /* clang-format on */
@@ -297,6 +298,7 @@ static const char *const group_titles[_OPTION_GROUP_MAX] = {
         [OPTION_GROUP_LIMITS] = "Limits",
         [OPTION_GROUP_ISOLATION] = "Isolation",
         [OPTION_GROUP_WORLD] = "The program's world",
+        [OPTION_GROUP_JOBS] = "Jobs",
         [OPTION_GROUP_RECORD] = "Record",
         [OPTION_GROUP_GENERAL] = "General",
 };
@@ -313,6 +315,7 @@ void options_init(Options *options) {
                 .variables = g_ptr_array_new_with_free_func(g_free),
                 .extra = property_list_new(),
                 .of_job = g_hash_table_new(g_str_hash, g_str_equal),
+                .job_words = "--job",
         };
 }
 
@@ -327,23 +330,34 @@ void options_clear(Options *options) {
         g_free(options->group);
         g_free(options->input);
         g_free(options->record);
+        g_free(options->batch.resume);
+        g_free(options->batch.output_dir);
         g_free(options->job);
         g_strfreev(options->job_command);
         g_clear_pointer(&options->extra, property_list_free);
         g_clear_pointer(&options->of_job, g_hash_table_unref);
 }
 
+static const OptionInfo *row_at(size_t index) {
+        return index < G_N_ELEMENTS(table) ? &table[index]
+                                           : choices_at(index - G_N_ELEMENTS(table));
+}
+
 static const OptionInfo *find_long(const char *name, size_t length) {
-        for (size_t i = 0; i < G_N_ELEMENTS(table); i++)
-                if (strlen(table[i].name) == length && strncmp(table[i].name, name, length) == 0)
-                        return &table[i];
+        const OptionInfo *info;
+
+        for (size_t i = 0; (info = row_at(i)); i++)
+                if (strlen(info->name) == length && strncmp(info->name, name, length) == 0)
+                        return info;
         return NULL;
 }
 
 static const OptionInfo *find_letter(char letter) {
-        for (size_t i = 0; i < G_N_ELEMENTS(table); i++)
-                if (table[i].letter && table[i].letter == letter)
-                        return &table[i];
+        const OptionInfo *info;
+
+        for (size_t i = 0; (info = row_at(i)); i++)
+                if (info->letter && info->letter == letter)
+                        return info;
         return NULL;
 }
 
@@ -372,6 +386,15 @@ static bool take(Options *options, const OptionInfo *info, const char *shown, co
         return info->take(options, value, error);
 }
 
+static bool is_batch(const char *verb) {
+        return g_strcmp0(verb, VERB_BATCH) == 0;
+}
+
+/* Whoever runs something. */
+static bool has_limits(const char *verb) {
+        return !verb || is_batch(verb);
+}
+
 /* "-timeout" is a --timeout that lacks a dash. */
 static bool unknown_option(const char *verb, const char *shown, const char *word, GError **error) {
         Nearest nearest = nearest_to(word);
@@ -396,7 +419,7 @@ static bool parse_long(Options *options, char ***argv, GError **error) {
 
         if (info && option_is_of(info, options->verb))
                 return take(options, info, shown, attached, argv, error);
-        if (options->verb || !limit_from_key(shown + 2, &limit))
+        if (!has_limits(options->verb) || !limit_from_key(shown + 2, &limit))
                 return unknown_option(options->verb, length > 0 ? shown : **argv, shown + 2, error);
         g_hash_table_remove(options->of_job, limit_info(limit)->key);
         return value_of(shown, attached, argv, &value, error) &&
@@ -418,21 +441,29 @@ static bool parse_letters(Options *options, char ***argv, GError **error) {
         return true;
 }
 
+/* A word that is no option begins the command, or is the one that the verb takes among its options. */
+static bool parse_word(Options *options, char ***argv, GError **error) {
+        if ((**argv)[0] != '-' || (**argv)[1] == '\0')
+                return choices_take_file(options, **argv, error);
+        if ((**argv)[1] == '-')
+                return parse_long(options, argv, error);
+        return parse_letters(options, argv, error);
+}
+
+static bool begins_command(const Options *options, const char *word) {
+        return strcmp(word, "--") == 0 ||
+               ((word[0] != '-' || word[1] == '\0') && !is_batch(options->verb));
+}
+
 bool options_parse(Options *options, char **argv, GError **error) {
         g_autoptr(GError) first = NULL;
 
-        for (; *argv && (*argv)[0] == '-' && (*argv)[1] != '\0'; argv++) {
-                GError **place = first ? NULL : &first;
-
-                if (strcmp(*argv, "--") == 0) {
-                        argv++;
-                        break;
-                }
-                if ((*argv)[1] == '-')
-                        (void)!parse_long(options, &argv, place);
-                else
-                        (void)!parse_letters(options, &argv, place);
-        }
+        for (; *argv && !begins_command(options, *argv); argv++)
+                (void)!parse_word(options, &argv, first ? NULL : &first);
+        if (*argv && strcmp(*argv, "--") == 0)
+                argv++;
+        if (*argv && is_batch(options->verb))
+                (void)!choices_take_file(options, *argv++, first ? NULL : &first);
 
         options->command = *argv || !options->job_command ? argv : options->job_command;
         if (!first)
@@ -473,14 +504,23 @@ char *options_say(const Options *options, const char *message) {
 
         g_autofree char *path = options_said_as(options, name);
 
-        return g_strconcat("--job: ", path, message + strcspn(message, ": "), NULL);
+        return g_strconcat(options->job_words, ": ", path, message + strcspn(message, ": "), NULL);
 }
 
 bool option_is_of(const OptionInfo *info, const char *verb) {
-        return !verb || info->elsewhere;
+        if (is_batch(verb))
+                return !(info->flags & OPTION_NOT_IN_BATCH);
+        return verb ? info->elsewhere != NULL : !(info->flags & OPTION_BATCH_ALONE);
+}
+
+bool option_is_key(const OptionInfo *info, const char *verb) {
+        return info->group != OPTION_GROUP_LIMITS && !(info->flags & OPTION_NOT_IN_JOB) &&
+               (option_is_of(info, verb) || (is_batch(verb) && info->flags & OPTION_JOBS_ALONE));
 }
 
 const char *option_help(const OptionInfo *info, const char *verb) {
+        if (is_batch(verb))
+                return info->in_batch ?: info->help;
         return verb ? info->elsewhere : info->help;
 }
 
@@ -500,9 +540,9 @@ static void print_row(FILE *stream, const OptionInfo *info, const char *help) {
 const OptionInfo *option_at(size_t index) {
         static OptionInfo of_limits[_LIMIT_MAX];
 
-        if (index < G_N_ELEMENTS(table))
-                return &table[index];
-        index -= G_N_ELEMENTS(table);
+        if (row_at(index))
+                return row_at(index);
+        index -= G_N_ELEMENTS(table) + choices_count();
         if (index >= _LIMIT_MAX)
                 return NULL;
 
@@ -515,11 +555,18 @@ const OptionInfo *option_at(size_t index) {
         return &of_limits[index];
 }
 
+static bool has_rows(OptionGroup group, const char *verb) {
+        for (size_t i = 0; option_at(i); i++)
+                if (option_at(i)->group == group && option_is_of(option_at(i), verb))
+                        return true;
+        return false;
+}
+
 void options_print(FILE *stream, const char *verb) {
-        const char *const *titles = verb ? group_titles_elsewhere : group_titles;
+        const char *const *titles = !has_limits(verb) ? group_titles_elsewhere : group_titles;
 
         for (int group = 0; group < _OPTION_GROUP_MAX; group++) {
-                if (!titles[group])
+                if (!titles[group] || !has_rows((OptionGroup)group, verb))
                         continue;
                 fprintf(stream, "\n%s:\n", titles[group]);
                 for (size_t i = 0; option_at(i); i++)

@@ -20,6 +20,18 @@ typedef enum {
         PTY_NO,
 } Pty;
 
+/* What cordon batch is told besides: launcher/batch/choices. */
+typedef struct {
+        const char *file;           /* with the jobs; NULL: standard input; borrowed */
+        uint64_t parallel;          /* at a time; 0: as many as there are CPUs */
+        uint64_t retries;           /* of a job */
+        uint64_t failures;          /* after so many nothing begins any more; 0: however many */
+        unsigned retry_on, stop_on; /* bit n: Outcome n; 0: the default, none */
+        char *resume;               /* records that were written before; NULL: none */
+        char *output_dir;           /* NULL: captured output goes into the record */
+        bool is_ordered, is_check, is_strict, has_progress;
+} BatchChoices;
+
 typedef struct {
         const char *verb; /* whose options are known; NULL: run's */
         ManagerKind manager;
@@ -45,9 +57,11 @@ typedef struct {
         bool is_dry_run;
         bool is_json;
         bool is_help;
-        char *job;           /* --job: a path or "-" */
-        char **job_command;  /* of the job; NULL: none */
-        PropertyList *extra; /* of -p; never NULL */
+        BatchChoices batch;
+        const char *job_words; /* what messages call the job: "--job"; borrowed */
+        char *job;             /* --job: a path or "-" */
+        char **job_command;    /* of the job; NULL: none */
+        PropertyList *extra;   /* of -p; never NULL */
         GHashTable *
                 of_job; /* names of options and limits that the job has, and not the command line */
         char **command; /* points into argv, or is the job's; NULL-terminated; may be empty */
@@ -58,14 +72,20 @@ typedef enum {
         OPTION_GROUP_LIMITS,
         OPTION_GROUP_ISOLATION,
         OPTION_GROUP_WORLD,
+        OPTION_GROUP_JOBS,
         OPTION_GROUP_RECORD,
         OPTION_GROUP_GENERAL,
         _OPTION_GROUP_MAX,
 } OptionGroup;
 
 /* Of a row, for jobs: it is about the invocation, or has a key of another form; an array of values is as good as one. */
-#define OPTION_NOT_IN_JOB (1U << 0)
-#define OPTION_REPEATABLE (1U << 1)
+#define OPTION_NOT_IN_JOB   (1U << 0)
+#define OPTION_REPEATABLE   (1U << 1)
+/* Of a batch: its command line has it not; it has it not, but its jobs have; nobody else has it. */
+#define OPTION_NOT_IN_BATCH (1U << 3)
+#define OPTION_JOBS_ALONE   (1U << 4)
+#define OPTION_BATCH_ALONE  (1U << 5)
+#define VERB_BATCH          "batch"
 
 typedef struct {
         const char *name;       /* long, without dashes */
@@ -76,6 +96,8 @@ typedef struct {
         const char *help;
         unsigned flags;
         const char *elsewhere; /* its help with the other verbs; NULL: it is run's alone */
+        const char *in_batch;  /* its help there; NULL: run's will do */
+        size_t flag;           /* where in Options a job's "false" goes; 0: nowhere */
 } OptionInfo;
 
 void options_init(Options *options);
@@ -101,4 +123,5 @@ void options_print(FILE *stream, const char *verb);
 const OptionInfo *option_at(size_t index);
 
 bool option_is_of(const OptionInfo *info, const char *verb);
+bool option_is_key(const OptionInfo *info, const char *verb); /* of the verb's jobs */
 const char *option_help(const OptionInfo *info, const char *verb);

@@ -13,6 +13,14 @@
 #include "units/facts.h"
 #include "units/spec.h"
 
+/* Which job of a batch it was. */
+typedef struct {
+        uint64_t index;               /* of the jobs, from 0 */
+        uint64_t line;                /* of what they were read from, from 1 */
+        uint64_t attempts;            /* that were made */
+        char *files[CAPTURE_STREAMS]; /* where its output is, by descriptor; NULL: in the record */
+} RecordPlace;
+
 typedef struct {
         const Spec *spec;
         const Facts *facts;
@@ -22,6 +30,7 @@ typedef struct {
         const char *manager;            /* "system", "user", "private"; NULL: none was reached */
         const char *manager_version;    /* NULL: unknown, likewise the next */
         const char *invocation_id;
+        const RecordPlace *place; /* NULL: it was the only one */
         uint32_t unapplied; /* GATE_UNAPPLIED_…: what of the caller's world it did not have */
 } RecordSource;
 

@@ -63,3 +63,14 @@ const char *launcher_error_word(const GError *error) {
                 return "manager-unreachable";
         return "internal";
 }
+
+bool launcher_error_is_mistake(const GError *error) {
+        static const LauncherError mistakes[] = { LAUNCHER_ERROR_USAGE, LAUNCHER_ERROR_BAD_VALUE,
+                                                  LAUNCHER_ERROR_DIRECTORY, LAUNCHER_ERROR_ACCOUNT,
+                                                  LAUNCHER_ERROR_JOB };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(mistakes); i++)
+                if (g_error_matches(error, LAUNCHER_ERROR, (int)mistakes[i]))
+                        return true;
+        return error->domain == UNITS_ERROR && error->code != UNITS_ERROR_UNENFORCEABLE;
+}

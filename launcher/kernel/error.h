@@ -4,6 +4,7 @@
 /* What the launcher itself can fail at, before and beside the manager. The code is the word of the record's "error". */
 
 #include <glib.h>
+#include <stdbool.h>
 
 typedef enum {
         LAUNCHER_ERROR_USAGE,         /* an option or operand that is none */
@@ -23,3 +24,6 @@ GQuark launcher_error_quark(void);
 
 /* The stable word for any error of any room: "bad-value", "manager-unreachable", …  */
 const char *launcher_error_word(const GError *error);
+
+/* Of whoever gave an option or a value: help would have helped. */
+bool launcher_error_is_mistake(const GError *error);

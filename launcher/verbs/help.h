@@ -6,4 +6,5 @@
 #include <stdio.h>
 
 void help_print_run(FILE *stream);
+void help_print_batch(FILE *stream);
 void help_print_doctor(FILE *stream);

@@ -27,7 +27,6 @@
 #include "launcher/shortfall.h"
 #include "launcher/sink.h"
 #include "units/compose.h"
-#include "units/error.h"
 #include "units/text.h"
 #include "verbs.h"
 
@@ -458,19 +457,8 @@ static int report(Run *run) {
         return status;
 }
 
-static bool is_mistake_in_options(const GError *error) {
-        static const LauncherError mistakes[] = { LAUNCHER_ERROR_USAGE, LAUNCHER_ERROR_BAD_VALUE,
-                                                  LAUNCHER_ERROR_DIRECTORY, LAUNCHER_ERROR_ACCOUNT,
-                                                  LAUNCHER_ERROR_JOB };
-
-        for (size_t i = 0; i < G_N_ELEMENTS(mistakes); i++)
-                if (g_error_matches(error, LAUNCHER_ERROR, (int)mistakes[i]))
-                        return true;
-        return error->domain == UNITS_ERROR && error->code != UNITS_ERROR_UNENFORCEABLE;
-}
-
 static void refuse(Run *run, const GError *error) {
-        const char *help = is_mistake_in_options(error) ? "; see cordon run --help" : "";
+        const char *help = launcher_error_is_mistake(error) ? "; see cordon run --help" : "";
         g_autofree char *message = g_strconcat(error->message, help, NULL);
 
         errand_refuse(&run->errand, launcher_error_word(error), message);

@@ -5,5 +5,6 @@
  * status of the program. */
 
 int verb_run(char **argv);
+int verb_batch(char **argv);
 int verb_doctor(char **argv);
 int verb_list_options(char **argv);
