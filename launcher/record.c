@@ -88,7 +88,7 @@ static void add_request(cJSON *record, const RecordSource *source) {
 }
 
 static void add_names(cJSON *record, const RecordSource *source) {
-        add_string(record, "id", source->spec->id);
+        add_string(record, "id", source->place ? source->place->id : source->spec->id);
         add_place(record, source->place);
         if (source->manager && source->spec->id) {
                 g_autofree char *unit = name_unit(source->spec->id, source->spec->is_scope);

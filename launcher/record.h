@@ -15,9 +15,10 @@
 
 /* Which job of a batch it was. */
 typedef struct {
-        uint64_t index;               /* of the jobs, from 0 */
-        uint64_t line;                /* of what they were read from, from 1 */
-        uint64_t attempts;            /* that were made */
+        const char *id;    /* the job's; the spec's, and so its units', may be another's */
+        uint64_t index;    /* of the jobs, from 0 */
+        uint64_t line;     /* of what they were read from, from 1 */
+        uint64_t attempts; /* that were made */
         char *files[CAPTURE_STREAMS]; /* where its output is, by descriptor; NULL: in the record */
 } RecordPlace;
 

@@ -280,6 +280,33 @@ static void end_input(Foreman *foreman) {
                                                            g_strerror(intake_error(intake)));
 }
 
+static bool open_door(Foreman *foreman, GError **error) {
+        foreman->door = door_open(foreman->order->options->manager, error);
+        if (!foreman->door)
+                return false;
+        foreman->door->systemd_major = connect_manager_version(foreman->door->bus);
+        if (sd_bus_attach_event(foreman->door->bus, foreman->event, SD_EVENT_PRIORITY_NORMAL) >= 0)
+                return true;
+        g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_SYSTEM, "cannot watch the manager");
+        return false;
+}
+
+/* Who runs waits for the manager to come back, and begins with nobody else meanwhile. When all of them have ended, and it
+ * has not, there may be another. */
+static bool has_manager(Foreman *foreman) {
+        g_autoptr(GError) error = NULL;
+
+        if (door_is_open(foreman->door))
+                return true;
+        if (g_hash_table_size(foreman->running) > 0)
+                return false;
+        g_clear_pointer(&foreman->door, door_free);
+        if (open_door(foreman, &error))
+                return true;
+        fail(foreman, g_strdup(error->message));
+        return false;
+}
+
 static bool has_free_hands(const Foreman *foreman) {
         return !is_ending(foreman) && g_hash_table_size(foreman->running) < foreman->parallel &&
                gauge_has_room(&foreman->gauge);
@@ -308,7 +335,7 @@ static bool begin_next(Foreman *foreman) {
 static void begin_more(Foreman *foreman) {
         int lines = 0;
 
-        while (has_free_hands(foreman) && begin_next(foreman))
+        while (has_free_hands(foreman) && has_manager(foreman) && begin_next(foreman))
                 if (++lines == LINES_A_TURN) {
                         wake(foreman);
                         return;
@@ -419,18 +446,15 @@ static bool open_shop(Foreman *foreman, GError **error) {
                                                           : NULL,
                                   .userdata = foreman };
 
-        foreman->door = door_open(order->options->manager, error);
-        if (!foreman->door)
-                return false;
-        foreman->door->systemd_major = connect_manager_version(foreman->door->bus);
         if (sd_event_new(&foreman->event) < 0 ||
-            sd_bus_attach_event(foreman->door->bus, foreman->event, SD_EVENT_PRIORITY_NORMAL) < 0 ||
             sd_event_add_defer(foreman->event, &foreman->wake, on_wake, foreman) < 0 ||
             !watch_signals(foreman)) {
                 g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_SYSTEM,
                             "cannot set up the event loop");
                 return false;
         }
+        if (!open_door(foreman, error))
+                return false;
         foreman->outbox = outbox_new(foreman->event, &outbox);
         if (ends_in_mid_line(order->output_fd))
                 outbox_begin_line(foreman->outbox);

@@ -80,7 +80,7 @@ static void put(void *userdata, const char *data, size_t size) {
 }
 
 bool store_put_record(Store *store, const RecordSource *source, GError **error) {
-        g_autofree char *name = g_strconcat(source->spec->id, ".json", NULL);
+        g_autofree char *name = g_strconcat(source->place->id, ".json", NULL);
         g_autofree char *path = g_build_filename(store->path, name, NULL);
         Sink sink = SINK_INIT;
         bool is_written = false;

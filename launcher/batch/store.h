@@ -22,5 +22,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Store, store_free)
 bool store_begin(Store *store, const char *id, int ret_fds[CAPTURE_STREAMS],
                  char *ret_names[CAPTURE_STREAMS], GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Of a job, which has its place. */
 bool store_put_record(Store *store, const RecordSource *source,
                       GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -12,6 +12,7 @@
 
 #include "launcher/job.h"
 #include "launcher/kernel/error.h"
+#include "units/text.h"
 
 Task *task_new(const TaskWorld *world, const IntakeLine *line, uint64_t index) {
         Task *task = g_new0(Task, 1);
@@ -48,6 +49,7 @@ static void give_id(Task *task, const TaskWorld *world) {
         if (!task->has_own_id)
                 task->options.id = g_strdup_printf("%s.%" G_GUINT64_FORMAT, world->stem,
                                                    task->job.index);
+        task->job.id = task->options.id;
 }
 
 static bool read_line(Task *task, const TaskWorld *world, const IntakeLine *line, GError **error) {
@@ -90,11 +92,21 @@ static void close_files(Task *task) {
         }
 }
 
+/* Those of the attempt before may be there for a moment yet. */
+static void rename_units(const Task *task) {
+        g_autofree char *name = g_strdup_printf("%s.%" G_GUINT64_FORMAT, task->options.id,
+                                                task->job.attempts);
+
+        text_replace(&task->errand.spec->id, name);
+}
+
 void task_ask(Task *task, const TaskWorld *world) {
         errand_clear(&task->errand);
         close_files(task);
         caller_copy(world->caller, &task->errand.caller);
         errand_ask(&task->errand, &task->options);
+        if (task->job.attempts > 1)
+                rename_units(task);
 }
 
 /* Its open would wait for a writer, and all the others with it. */

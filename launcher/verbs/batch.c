@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "help.h"
@@ -20,6 +21,9 @@
 
 #define STATUS_NOT_OK  1
 #define STATUS_FAILURE 125
+
+#define DESCRIPTORS       64 /* our own */
+#define DESCRIPTORS_A_JOB 16 /* 14 were seen, while it runs */
 
 /* Everything of one invocation. */
 typedef struct {
@@ -82,6 +86,22 @@ static bool check_output(GError **error) {
         return false;
 }
 
+/* What each job at a time needs is known, so it is refused before, and not in mid-batch. */
+static bool check_descriptors(const BatchChoices *choices, GError **error) {
+        uint64_t parallel = choices_parallel(choices);
+        uint64_t needed = DESCRIPTORS + parallel * DESCRIPTORS_A_JOB;
+        struct rlimit limit;
+
+        if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= needed)
+                return true;
+        g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_BAD_VALUE,
+                    "--parallel: %" G_GUINT64_FORMAT " at a time need %" G_GUINT64_FORMAT
+                    " descriptors, and the hard limit is %" G_GUINT64_FORMAT
+                    "; accepted: fewer, or a higher limit (ulimit -Hn)",
+                    parallel, needed, (uint64_t)limit.rlim_cur);
+        return false;
+}
+
 static bool wants_progress(const Options *options) {
         bool is_seen = isatty(STDERR_FILENO) && !options->is_json;
 
@@ -101,7 +121,7 @@ static bool prepare(Batch *batch, GError **error) {
                 return true;
         if (choices->output_dir && !(batch->store = store_open(choices->output_dir, error)))
                 return false;
-        return check_output(error) &&
+        return check_output(error) && check_descriptors(choices, error) &&
                (!choices->resume || ledger_read(&batch->ledger, choices->resume, error));
 }
 

@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "leftover.h"
@@ -79,6 +80,24 @@ void batch_add(GString *jobs, const char *id, const char *extra, const char *con
         g_string_append_printf(jobs, "%.*s%s}\n", (int)strlen(text) - 1, text, extra ?: "");
         cJSON_free(text);
         cJSON_Delete(job);
+}
+
+typedef struct {
+        const char *path;
+        size_t size;
+} Awaited;
+
+static bool has_size(const void *what) {
+        const Awaited *awaited = what;
+        struct stat st;
+
+        return stat(awaited->path, &st) == 0 && (size_t)st.st_size >= awaited->size;
+}
+
+bool batch_wait_size(const char *path, size_t size) {
+        const Awaited awaited = { path, size };
+
+        return kit_wait_until(has_size, &awaited, kit_patience(PATIENCE_USEC));
 }
 
 static unsigned count_lines(const GString *text) {

@@ -19,6 +19,8 @@ int batch_open(const char *text); /* likewise, without a name, to be read */
 /* A line for a command; id NULL: it has none; extra: further keys, ", …"; NULL: none. */
 void batch_add(GString *jobs, const char *id, const char *extra, const char *const *command);
 
+/* The file has so many bytes. */
+bool batch_wait_size(const char *path, size_t size);
 /* So many records have come. */
 bool batch_wait(KitRun *run, unsigned records);
 

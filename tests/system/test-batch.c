@@ -211,12 +211,8 @@ static void test_parallel(void) {
 
         int fd = batch_open(jobs->str);
         g_autoptr(KitRun) run = batch_start(WORDS("--parallel", "3", "--ordered"), fd);
-        g_autofree char *text = NULL;
 
-        for (gsize size = 0; size < 3 && !kit_wait_process(run->pidfd, 10 * KIT_MSEC);) {
-                g_free(g_steal_pointer(&text));
-                (void)g_file_get_contents(log, &text, &size, NULL);
-        }
+        (void)batch_wait_size(log, 3);
         (void)kit_wait_process(run->pidfd, kit_patience(200 * KIT_MSEC)); /* a fourth would come */
         count = sandboxes();
         is(count, "3", "--parallel: so many at a time");
