@@ -21,6 +21,7 @@
 #include "launcher/interrupt.h"
 #include "launcher/kernel/error.h"
 #include "launcher/manager/door.h"
+#include "lull.h"
 #include "outbox.h"
 #include "progress.h"
 #include "task.h"
@@ -37,6 +38,7 @@ typedef struct {
         Door *door;
         Outbox *outbox;
         Gauge gauge;
+        Lull *lull;          /* who begins waits for it; NULL: it is over, or not needed */
         GHashTable *running; /* Task* */
         GQueue again;        /* Task* that are to be tried once more */
         uint64_t parallel, jobs, places;
@@ -308,7 +310,8 @@ static bool has_manager(Foreman *foreman) {
 }
 
 static bool has_free_hands(const Foreman *foreman) {
-        return !is_ending(foreman) && g_hash_table_size(foreman->running) < foreman->parallel &&
+        return !is_ending(foreman) && !foreman->lull &&
+               g_hash_table_size(foreman->running) < foreman->parallel &&
                gauge_has_room(&foreman->gauge);
 }
 
@@ -418,6 +421,14 @@ static bool ends_in_mid_line(int fd) {
         return last != '\n';
 }
 
+/* Those who ran when the batch was killed may not be gone yet. */
+static void on_lull(void *userdata) {
+        Foreman *foreman = userdata;
+
+        g_clear_pointer(&foreman->lull, lull_free);
+        wake(foreman);
+}
+
 /* For people */
 
 static char *progress_text(void *userdata, size_t width) {
@@ -459,6 +470,8 @@ static bool open_shop(Foreman *foreman, GError **error) {
         if (ends_in_mid_line(order->output_fd))
                 outbox_begin_line(foreman->outbox);
         intake_attach(order->intake, foreman->event, on_news, foreman);
+        if (order->options->batch.resume)
+                foreman->lull = lull_new(foreman->event, foreman->door, on_lull, foreman);
         if (order->has_progress)
                 foreman->progress = progress_new(foreman->event, STDERR_FILENO, progress_text,
                                                  foreman);
@@ -494,6 +507,7 @@ static void foreman_clear(Foreman *foreman) {
                 task_free(key);
         g_hash_table_unref(foreman->running);
         g_queue_clear_full(&foreman->again, (GDestroyNotify)task_free);
+        lull_free(foreman->lull);
         outbox_free(foreman->outbox);
         progress_free(foreman->progress);
         sd_event_source_disable_unref(foreman->wake);

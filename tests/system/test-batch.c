@@ -256,6 +256,66 @@ static void test_coprocess(void) {
         batch_check_nothing_left(records, "a coprocess");
 }
 
+static unsigned count_descriptors(const KitRun *run) {
+        g_autofree char *path = g_strdup_printf("/proc/%d/fd", (int)run->pid);
+        g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
+        unsigned count = 0;
+
+        while (dir && g_dir_read_name(dir))
+                count++;
+        return count;
+}
+
+static int64_t read_rss(const KitRun *run) {
+        g_autofree char *path = g_strdup_printf("/proc/%d/status", (int)run->pid);
+        g_autofree char *text = NULL;
+        const char *line;
+
+        if (!g_file_get_contents(path, &text, NULL, NULL) || !(line = strstr(text, "\nVmRSS:")))
+                return 0;
+        return g_ascii_strtoll(line + strlen("\nVmRSS:"), NULL, 10) * 1024;
+}
+
+/* Records of so many jobs more have come, so it is at rest. */
+static bool feed(KitRun *run, int fd, unsigned jobs, unsigned *records) {
+        static const char job[] = "{\"command\":[\"true\"]}\n";
+
+        for (unsigned i = 0; i < jobs; i++)
+                if (write(fd, job, strlen(job)) < 0)
+                        return false;
+        *records += jobs;
+        return batch_wait(run, *records);
+}
+
+/* After many jobs it has no more than after some. */
+static void test_growth(void) {
+        unsigned records = 0, jobs = kit_is_slow() ? 20 : 240, descriptors, later;
+        int64_t bytes;
+        int ends[2];
+
+        if (pipe2(ends, O_CLOEXEC) < 0)
+                BAIL_OUT("no pipe");
+
+        g_autoptr(KitRun) run = batch_start(WORDS("--parallel", "4"), ends[0]);
+
+        (void)close(ends[0]);
+        ok(feed(run, ends[1], jobs / 4, &records), "some jobs");
+        descriptors = count_descriptors(run);
+        bytes = read_rss(run);
+        ok(feed(run, ends[1], jobs, &records), "many jobs");
+        later = count_descriptors(run);
+        cmp_ok(later, "<=", descriptors, "many jobs: no more descriptors than before");
+        skip(kit_is_sanitized(), 1, "n/a: a sanitizer needs memory of its own");
+        cmp_ok(read_rss(run), "<", bytes + 512 * 1024, "many jobs: no more memory than before");
+        end_skip;
+        (void)close(ends[1]);
+        kit_finish(run);
+
+        g_autoptr(GPtrArray) of_all = batch_records(run->output->str);
+
+        cmp_ok(batch_count(of_all, "exited"), "==", records, "many jobs: all of them");
+}
+
 static void test_output_dir(void) {
         g_autoptr(GString) jobs = g_string_new(NULL);
         g_autofree char *dir = g_build_filename(kit_directory(), "results", NULL);
@@ -316,6 +376,7 @@ int main(void) {
         test_order();
         test_parallel();
         test_coprocess();
+        test_growth();
         test_output_dir();
         test_check();
         leftover_check_guard("after batches");
