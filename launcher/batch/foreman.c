@@ -35,6 +35,8 @@ typedef struct {
         char *stem;
         sd_event *event;
         sd_event_source *wake;
+        GPtrArray *
+                doors; /* of Door*; the last is the one, and those before were left by who was launched through them */
         Door *door;
         Outbox *outbox;
         Gauge gauge;
@@ -283,9 +285,12 @@ static void end_input(Foreman *foreman) {
 }
 
 static bool open_door(Foreman *foreman, GError **error) {
-        foreman->door = door_open(foreman->order->options->manager, error);
-        if (!foreman->door)
+        Door *door = door_open(foreman->order->options->manager, error);
+
+        if (!door)
                 return false;
+        g_ptr_array_add(foreman->doors, door);
+        foreman->door = door;
         foreman->door->systemd_major = connect_manager_version(foreman->door->bus);
         if (sd_bus_attach_event(foreman->door->bus, foreman->event, SD_EVENT_PRIORITY_NORMAL) >= 0)
                 return true;
@@ -302,7 +307,6 @@ static bool has_manager(Foreman *foreman) {
                 return true;
         if (g_hash_table_size(foreman->running) > 0)
                 return false;
-        g_clear_pointer(&foreman->door, door_free);
         if (open_door(foreman, &error))
                 return true;
         fail(foreman, g_strdup(error->message));
@@ -488,6 +492,7 @@ static void foreman_init(Foreman *foreman, const ForemanOrder *order, ForemanRep
                 .order = order,
                 .stem = make_stem(),
                 .gauge = GAUGE_INIT,
+                .doors = g_ptr_array_new_with_free_func((GDestroyNotify)door_free),
                 .running = g_hash_table_new(NULL, NULL),
                 .again = G_QUEUE_INIT,
                 .parallel = choices_parallel(&order->options->batch),
@@ -511,7 +516,7 @@ static void foreman_clear(Foreman *foreman) {
         outbox_free(foreman->outbox);
         progress_free(foreman->progress);
         sd_event_source_disable_unref(foreman->wake);
-        door_free(foreman->door);
+        g_ptr_array_unref(foreman->doors);
         sd_event_unref(foreman->event);
         g_free(foreman->stem);
 }
