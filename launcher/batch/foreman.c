@@ -35,8 +35,7 @@ typedef struct {
         char *stem;
         sd_event *event;
         sd_event_source *wake;
-        GPtrArray *
-                doors; /* of Door*; the last is the one, and those before were left by who was launched through them */
+        GPtrArray *doors; /* Door*; those before the last are somebody's yet who is tried again */
         Door *door;
         Outbox *outbox;
         Gauge gauge;

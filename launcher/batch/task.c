@@ -131,7 +131,6 @@ char *task_repeated_words(const Task *task) {
 }
 
 void task_refuse(Task *task, const char *code, const char *message) {
-        task->is_refused = true;
         errand_refuse(&task->errand, code, message);
 }
 

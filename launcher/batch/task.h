@@ -24,7 +24,6 @@ typedef struct {
         Errand errand;
         int files[CAPTURE_STREAMS]; /* for its output; −1: none */
         uint64_t asked_usec;        /* when its start was asked for; 0: it is not under way */
-        bool is_refused;
 } Task;
 
 /* What all of them share, borrowed. */
