@@ -9,10 +9,8 @@
 
 #include "foreman.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "choices.h"
@@ -405,25 +403,6 @@ static bool watch_signals(Foreman *foreman) {
         return signal(SIGPIPE, SIG_IGN) != SIG_ERR;
 }
 
-/* What stands in a file already may have been torn. */
-static bool ends_in_mid_line(int fd) {
-        g_autofree char *path = g_strdup_printf("/proc/self/fd/%d", fd);
-        struct stat st;
-        char last = '\n';
-        off_t at;
-        int reader;
-
-        if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-                return false;
-        at = (fcntl(fd, F_GETFL) & O_APPEND) ? st.st_size : lseek(fd, 0, SEEK_CUR);
-        reader = at > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-        if (reader >= 0) {
-                (void)!pread(reader, &last, 1, at - 1);
-                (void)close(reader);
-        }
-        return last != '\n';
-}
-
 /* Those who ran when the batch was killed may not be gone yet. */
 static void on_lull(void *userdata) {
         Foreman *foreman = userdata;
@@ -470,8 +449,6 @@ static bool open_shop(Foreman *foreman, GError **error) {
         if (!open_door(foreman, error))
                 return false;
         foreman->outbox = outbox_new(foreman->event, &outbox);
-        if (ends_in_mid_line(order->output_fd))
-                outbox_begin_line(foreman->outbox);
         intake_attach(order->intake, foreman->event, on_news, foreman);
         if (order->options->batch.resume)
                 foreman->lull = lull_new(foreman->event, foreman->door, on_lull, foreman);

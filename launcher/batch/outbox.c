@@ -93,6 +93,25 @@ static int on_io(sd_event_source *source, int fd, uint32_t events, void *userdat
         return 0;
 }
 
+/* What stands in a file already may have been torn. */
+static bool ends_in_mid_line(int fd) {
+        g_autofree char *path = g_strdup_printf("/proc/self/fd/%d", fd);
+        struct stat st;
+        char last = '\n';
+        off_t at;
+        int reader;
+
+        if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+                return false;
+        at = (fcntl(fd, F_GETFL) & O_APPEND) ? st.st_size : lseek(fd, 0, SEEK_CUR);
+        reader = at > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+        if (reader >= 0) {
+                (void)!pread(reader, &last, 1, at - 1);
+                (void)close(reader);
+        }
+        return last != '\n';
+}
+
 Outbox *outbox_new(sd_event *event, const OutboxSettings *settings) {
         Outbox *outbox = g_new0(Outbox, 1);
 
@@ -101,6 +120,10 @@ Outbox *outbox_new(sd_event *event, const OutboxSettings *settings) {
         outlet_open(&outbox->outlet, settings->fd, O_WRONLY);
         if (sd_event_add_io(event, &outbox->io, outbox->outlet.fd, 0, on_io, outbox) < 0)
                 outbox->io = NULL;
+        if (ends_in_mid_line(settings->fd)) {
+                outbox->bytes++;
+                g_queue_push_tail(&outbox->lines, g_string_new("\n"));
+        }
         return outbox;
 }
 
@@ -147,11 +170,6 @@ void outbox_put(Outbox *outbox, uint64_t place, GString *line) {
                 queue_next(outbox);
         }
         write_out(outbox);
-}
-
-void outbox_begin_line(Outbox *outbox) {
-        outbox->bytes++;
-        queue(outbox, g_string_new("\n"));
 }
 
 bool outbox_has_room(const Outbox *outbox) {

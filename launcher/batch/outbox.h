@@ -23,6 +23,7 @@ typedef struct {
         void *userdata;
 } OutboxSettings;
 
+/* What is added to a file whose last line was torn begins on a line of its own. */
 Outbox *outbox_new(sd_event *event, const OutboxSettings *settings);
 void outbox_free(Outbox *outbox);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Outbox, outbox_free)
@@ -35,6 +36,3 @@ bool outbox_is_empty(const Outbox *outbox); /* of what can be written */
 int outbox_error(
         const Outbox
                 *outbox); /* errno of the write that failed; EPIPE also for a reader who is gone */
-
-/* What is added to a file whose last line was torn begins on a line of its own. */
-void outbox_begin_line(Outbox *outbox);

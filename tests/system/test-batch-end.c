@@ -55,11 +55,11 @@ static void test_cancel(void) {
 /* The second signal kills. */
 static void test_insist(void) {
         g_autofree char *log = empty_file("insist");
+        const char *const *stubborn = WORDS("sh", "-c",
+                                            "trap '' TERM; echo >>\"$0\"; exec \"$1\" pause", log,
+                                            kit_victim());
         g_autoptr(KitRun) run = start_staying(WORDS("--parallel", "3", "--grace", "60s"), log,
-                                              WORDS("sh", "-c",
-                                                    "echo >>\"$0\"; exec \"$1\" ignore TERM pause",
-                                                    log, kit_victim()),
-                                              NULL);
+                                              stubborn, NULL);
 
         kit_signal(run, SIGINT);
         (void)kit_wait_process(run->pidfd, kit_patience(100 * KIT_MSEC));
