@@ -38,6 +38,15 @@ _cordon_value() {
     done
 }
 
+# _cordon_word INDEX CURRENT: what is no option: the verb's file, or its command.
+_cordon_word() {
+    if [[ -n ${values[FILE]-} ]]; then
+        _cordon_value FILE "$2"
+    else
+        _cordon_command "$1" "$2"
+    fi
+}
+
 # _cordon_command INDEX CURRENT: the program and its own arguments, from COMP_WORDS[INDEX] on.
 _cordon_command() {
     if declare -F _comp_command_offset >/dev/null; then
@@ -71,7 +80,7 @@ _cordon() {
     for ((i = 2; i < at; i++)); do
         option=${words[i]}
         case $option in
-        --) _cordon_command "${starts[i + 1]}" "$current" && return ;;
+        --) _cordon_word "${starts[i + 1]}" "$current" && return ;;
         -*)
             [[ -n ${values[$option]-} ]] || continue
             if ((++i == at)); then
@@ -79,14 +88,14 @@ _cordon() {
                 return
             fi
             ;;
-        *) _cordon_command "${starts[i]}" "$current" && return ;;
+        *) [[ -n ${values[FILE]-} ]] || { _cordon_command "${starts[i]}" "$current" && return; } ;;
         esac
     done
 
     case $current in
     --*=*) _cordon_value "${values[${current%%=*}]-}" "${current#*=}" ;;
     -*) mapfile -t COMPREPLY < <(compgen -W "${!values[*]}" -- "$current") ;;
-    *) _cordon_command "${starts[at]}" "$current" ;;
+    *) _cordon_word "${starts[at]}" "$current" ;;
     esac
 }
 

@@ -35,6 +35,7 @@ function __cordon_complete
         return
     end
 
+    set -l file (__cordon_value_names $words[2] FILE)
     set -l i 3
     while set -q words[$i]
         switch $words[$i]
@@ -51,7 +52,7 @@ function __cordon_complete
                     set i (math $i + 1)
                 end
             case '*'
-                break
+                set -q file[1]; or break
         end
         set i (math $i + 1)
     end
@@ -63,9 +64,13 @@ function __cordon_complete
             end
             return
         else if string match -q -- '-*' $current
-            $program --list-options $words[2] 2>/dev/null | string replace -r '\t([^\t]*)\t.*' '\t$1'
+            $program --list-options $words[2] 2>/dev/null | string match -r '^-.*' | string replace -r '\t([^\t]*)\t.*' '\t$1'
             return
         end
+    end
+    if set -q file[1]
+        __cordon_value "$current" $file
+        return
     end
     complete -C (string join ' ' -- (string escape -- $words[$i..]) "$current")
 end

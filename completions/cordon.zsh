@@ -32,7 +32,7 @@ _cordon() {
     for line in ${(f)"$($program --list-options ${(Q)words[2]} 2>/dev/null)"}; do
         local -a fields=("${(@ps:\t:)line}")
         values[$fields[1]]=${fields[3]-}
-        options+=("${fields[1]}:${fields[2]}")
+        [[ $fields[1] == FILE ]] || options+=("${fields[1]}:${fields[2]}")
     done
 
     local -i i
@@ -46,7 +46,7 @@ _cordon() {
                 return
             fi
             ;;
-        *) break ;;
+        *) [[ -n ${values[FILE]-} ]] || break ;;
         esac
     done
     if (( i == CURRENT )) && [[ $words[i-1] != -- || $i == 3 ]]; then
@@ -62,6 +62,10 @@ _cordon() {
             return
             ;;
         esac
+    fi
+    if [[ -n ${values[FILE]-} ]]; then
+        _cordon_value FILE
+        return
     fi
     shift $(( i - 1 )) words
     (( CURRENT -= i - 1 ))

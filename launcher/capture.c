@@ -20,7 +20,9 @@
 
 struct Capture {
         GByteArray *bytes;
-        uint64_t limit_bytes;
+        uint64_t limit_bytes, kept_bytes;
+        int file_fd; /* borrowed: they are kept there; −1: in memory */
+        int error;   /* errno of the file */
         bool is_truncated;
         int read_fd, write_fd;
         sd_event_source *io;
@@ -35,12 +37,28 @@ static void stop_reading(Capture *capture) {
         capture->read_fd = -1;
 }
 
+/* After a failure nothing more is written: what is there is the beginning. */
+static void put_into_file(Capture *capture, const uint8_t *data, size_t size) {
+        while (size > 0 && capture->error == 0) {
+                ssize_t n = write(capture->file_fd, data, size);
+
+                if (n < 0 && errno != EINTR)
+                        capture->error = errno;
+                data += MAX(n, 0);
+                size -= (size_t)MAX(n, 0);
+        }
+}
+
 static void keep(Capture *capture, const uint8_t *data, size_t size) {
-        uint64_t room = capture->limit_bytes - capture->bytes->len;
+        uint64_t room = capture->limit_bytes - capture->kept_bytes;
         bool was_truncated = capture->is_truncated;
 
         capture->is_truncated = was_truncated || size > room;
-        g_byte_array_append(capture->bytes, data, (guint)MIN(size, room));
+        capture->kept_bytes += MIN(size, room);
+        if (capture->file_fd >= 0)
+                put_into_file(capture, data, MIN(size, room));
+        else
+                g_byte_array_append(capture->bytes, data, (guint)MIN(size, room));
         if (capture->is_truncated && !was_truncated)
                 capture->on_full(capture->userdata);
 }
@@ -70,7 +88,7 @@ static int on_readable(sd_event_source *source, int fd, uint32_t events, void *u
 Capture *capture_new_fed(uint64_t limit_bytes, CaptureHandler on_full, void *userdata) {
         Capture *capture = g_new0(Capture, 1);
 
-        capture->read_fd = capture->write_fd = -1;
+        capture->read_fd = capture->write_fd = capture->file_fd = -1;
         capture->bytes = g_byte_array_new();
         g_assert(limit_bytes <= G_MAXINT32); /* GLib counts bytes in 32 bits */
         capture->limit_bytes = limit_bytes;
@@ -112,6 +130,10 @@ void capture_feed(Capture *capture, const void *data, size_t size) {
         keep(capture, data, size);
 }
 
+int capture_error(const Capture *capture) {
+        return capture->error;
+}
+
 void capture_drop_write_end(Capture *capture) {
         if (capture->write_fd >= 0)
                 (void)close(capture->write_fd);
@@ -133,8 +155,8 @@ bool capture_is_truncated(const Capture *capture) {
         return capture->is_truncated;
 }
 
-bool capture_set_open(CaptureSet *set, sd_event *event, uint64_t limit_bytes,
-                      CaptureHandler on_full, void *userdata, GError **error) {
+static bool open_streams(CaptureSet *set, sd_event *event, uint64_t limit_bytes,
+                         CaptureHandler on_full, void *userdata, GError **error) {
         if (!event) {
                 set->streams[STDOUT_FILENO] = capture_new_fed(limit_bytes, on_full, userdata);
                 return true;
@@ -145,6 +167,16 @@ bool capture_set_open(CaptureSet *set, sd_event *event, uint64_t limit_bytes,
                         return false;
                 (void)fchmod(set->streams[i]->write_fd, ANYBODY_WRITES);
         }
+        return true;
+}
+
+bool capture_set_open(CaptureSet *set, sd_event *event, const int *files, uint64_t limit_bytes,
+                      CaptureHandler on_full, void *userdata, GError **error) {
+        if (!open_streams(set, event, limit_bytes, on_full, userdata, error))
+                return false;
+        for (int i = 0; files && i < CAPTURE_STREAMS; i++)
+                if (set->streams[i])
+                        set->streams[i]->file_fd = files[i];
         return true;
 }
 

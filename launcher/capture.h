@@ -21,6 +21,8 @@ void capture_feed(Capture *capture, const void *data, size_t size);
 void capture_free(Capture *capture);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Capture, capture_free)
 
+int capture_error(const Capture *capture); /* errno of its file; 0: all of it is there */
+
 void capture_drop_write_end(Capture *capture); /* once the program has it */
 
 /* Takes what is in the pipe now and closes it. Whoever still holds the other end writes into nothing. */
@@ -37,8 +39,9 @@ typedef struct {
 } CaptureSet;
 
 /* Captures standard output and standard error. Whoever the program runs as may open them anew (/dev/stdout). Event NULL:
- * both are a terminal, and standard output is fed with what comes from it. */
-bool capture_set_open(CaptureSet *set, sd_event *event, uint64_t limit_bytes,
+ * both are a terminal, and standard output is fed with what comes from it. Files, by descriptor, are borrowed, and what is
+ * kept goes there; NULL: into memory. */
+bool capture_set_open(CaptureSet *set, sd_event *event, const int *files, uint64_t limit_bytes,
                       CaptureHandler on_full, void *userdata,
                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
 /* What the program gets: our pipes where there are some, else what the caller has for it. */

@@ -235,6 +235,8 @@ static bool take_flag(Options *options, const OptionInfo *info, const JsonValue 
 
         if (!check_kind(value, JSON_BOOLEAN, "true or false", path, error))
                 return false;
+        if (!value->is_true && info->flag)
+                *(bool *)((char *)options + info->flag) = false;
         if (!value->is_true)
                 said = opposite_of(info);
         return !said || give(options, said, NULL, path, error);
@@ -268,11 +270,12 @@ static bool refuse_key(const char *verb, const char *name, const char *path, GEr
                 if (is_same && info->group == OPTION_GROUP_LIMITS)
                         return job_error(error, path, "a limit; it belongs into \"limits\"");
                 if (is_same && !option_is_of(info, verb))
-                        return job_error(error, path, "cordon %s has no such option", verb);
+                        return job_error(error, path, "cordon %s has no such option",
+                                         verb ?: "run");
                 if (is_same)
                         return job_error(error, path,
                                          "only for the command line, not part of a job");
-                if (info->group != OPTION_GROUP_LIMITS && !(info->flags & OPTION_NOT_IN_JOB))
+                if (option_is_key(info, verb))
                         nearest_offer(&nearest, info->name);
         }
         return unknown_key(path, &nearest, error);
@@ -286,8 +289,7 @@ static bool take_key(Options *options, const char *name, const JsonValue *value,
         for (size_t i = 0; option_at(i); i++) {
                 const OptionInfo *info = option_at(i);
 
-                if (strcmp(info->name, name) == 0 && info->group != OPTION_GROUP_LIMITS &&
-                    !(info->flags & OPTION_NOT_IN_JOB) && option_is_of(info, options->verb))
+                if (strcmp(info->name, name) == 0 && option_is_key(info, options->verb))
                         return take_option(options, info, value, path, error);
         }
         return refuse_key(options->verb, name, path, error);

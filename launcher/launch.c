@@ -350,8 +350,8 @@ Launch *launch_new(const LaunchSettings *settings, GError **error) {
         limit_set_copy(&settings->spec->limits, &launch->facts.limits);
         if (settings->is_capture &&
             !capture_set_open(&launch->captures, settings->has_terminal ? NULL : settings->event,
-                              settings->spec->limits.value[LIMIT_OUTPUT], on_output_full, launch,
-                              error))
+                              settings->files, settings->spec->limits.value[LIMIT_OUTPUT],
+                              on_output_full, launch, error))
                 return NULL;
 
         launch->obstacle = obstacle_new(settings->event, settings->door, id, starting_on_obstacle,

@@ -33,6 +33,7 @@ typedef struct {
         int stdio[3];      /* what the program gets; −1: closed */
         bool has_terminal; /* of its own, stdio[0]; whoever reads it feeds the capture, if any */
         bool is_capture;   /* stdout and stderr go into the record instead */
+        const int *files;  /* by descriptor, into them; NULL: it is kept in memory */
         bool is_kill_on_output; /* the output limit ends the run */
         bool is_tree_awaited;   /* it ends with its last process, not with its main one */
         bool is_best_effort;    /* a limit that is not in force is reported, not refused */

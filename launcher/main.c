@@ -26,6 +26,7 @@ static const struct {
 } verbs[] = {
         { "run", verb_run, "run [OPTIONS] [--] COMMAND [ARG...]", "run one command under limits" },
         { "shell", verb_shell, "shell [OPTIONS]", "a login shell under limits" },
+        { "batch", verb_batch, "batch [OPTIONS] [FILE]", "run many, one JSON job a line" },
         { "doctor", verb_doctor, "doctor [OPTIONS]", "what can be enforced here" },
         { "--list-options", verb_list_options, NULL, NULL }, /* hidden: shell completions ask */
 };

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "launcher/batch/choices.h"
 #include "launcher/kernel/error.h"
 #include "units/error.h"
 #include "units/extra.h"
@@ -255,8 +256,8 @@ static const OptionInfo table[] = {
         { "system",      0,  NULL,       OPTION_GROUP_MANAGER, take_system,     "run it under the system manager", OPTION_NOT_IN_JOB, "look at the system manager alone" },
         { "user",        0,  NULL,       OPTION_GROUP_MANAGER, take_user,       "under your user manager", OPTION_NOT_IN_JOB, "at your user manager alone" },
         { "private",     0,  NULL,       OPTION_GROUP_MANAGER, take_private,    "under a manager of cordon's own, started on demand", OPTION_NOT_IN_JOB, "at cordon's own alone; it is started on demand" },
-        { "untrusted",   0,  NULL,       OPTION_GROUP_ISOLATION, take_untrusted, "for a program that wants out: all of it, bounded" },
-        { "private-tmp", 0,  NULL,       OPTION_GROUP_ISOLATION, take_private_tmp, "own /tmp and /var/tmp, empty, gone afterwards" },
+        { "untrusted",   0,  NULL,       OPTION_GROUP_ISOLATION, take_untrusted, "for a program that wants out: all of it, bounded", .flag = offsetof(Options, isolation.is_untrusted) },
+        { "private-tmp", 0,  NULL,       OPTION_GROUP_ISOLATION, take_private_tmp, "own /tmp and /var/tmp, empty, gone afterwards", .flag = offsetof(Options, isolation.has_private_tmp) },
         { "net",         0,  "host|none|allow=LIST", OPTION_GROUP_ISOLATION, take_net, "the caller's network (the default), none, a part" },
         { "fs",          0,  "host|strict", OPTION_GROUP_ISOLATION, take_fs,    "files: the caller's, or system and workspace only" },
         { "workspace",   0,  "DIR",      OPTION_GROUP_ISOLATION, take_workspace, "what --fs strict writes and --disk measures" },
@@ -265,29 +266,29 @@ static const OptionInfo table[] = {
         { "hide",        0,  "PATH",     OPTION_GROUP_ISOLATION, take_hide,     "not to be seen; repeatable", OPTION_REPEATABLE },
         { "scratch",     0,  "PATH[:SIZE]", OPTION_GROUP_ISOLATION, take_scratch, "an empty tmpfs there; repeatable", OPTION_REPEATABLE },
         { "service",     0,  NULL,       OPTION_GROUP_WORLD,   take_service,    "a child of the manager's (the default)", .in_shell = "a child of the manager's" },
-        { "scope",       0,  NULL,       OPTION_GROUP_WORLD,   take_scope,      "a child of the caller's, with all it has open", .in_shell = "a child of the caller's (the default)" },
+        { "scope",       0,  NULL,       OPTION_GROUP_WORLD,   take_scope,      "a child of the caller's, with all it has open", .in_shell = "a child of the caller's (the default)", .flag = offsetof(Options, is_scope) },
         { "wait",        0,  "main|tree", OPTION_GROUP_WORLD,  take_wait,       "which end is its end (default: main)" },
-        { "id",          0,  "NAME",     OPTION_GROUP_WORLD,   take_id,         "name of the sandbox (default: made up)" },
+        { "id",          0,  "NAME",     OPTION_GROUP_WORLD,   take_id,         "name of the sandbox (default: made up)", OPTION_NOT_IN_BATCH | OPTION_JOBS_ALONE },
         { "label",       0,  "KEY=VALUE", OPTION_GROUP_WORLD,  take_label,      "a label for the record; repeatable", OPTION_NOT_IN_JOB },
         { "setenv",      'E', "VAR[=VALUE]", OPTION_GROUP_WORLD, take_variable, "set a variable, or pass the caller's", OPTION_NOT_IN_JOB },
-        { "clean-env",   0,  NULL,       OPTION_GROUP_WORLD,   take_clean_environment, "begin with an empty environment" },
+        { "clean-env",   0,  NULL,       OPTION_GROUP_WORLD,   take_clean_environment, "begin with an empty environment", .flag = offsetof(Options, is_clean_environment) },
         { "directory",   'C', "DIR",     OPTION_GROUP_WORLD,   take_directory,  "working directory" },
         { "uid",         0,  "USER",     OPTION_GROUP_WORLD,   take_uid,        "run it as this user (name or number)", .in_shell = "this user's shell, run as this user" },
         { "gid",         0,  "GROUP",    OPTION_GROUP_WORLD,   take_gid,        "run it as this group" },
-        { "stdin",       0,  "FILE|null", OPTION_GROUP_WORLD,  take_stdin,      "standard input (default: the caller's)", OPTION_NOT_IN_SHELL },
-        { "pty",         0,  NULL,       OPTION_GROUP_WORLD,   take_pty,        "a terminal of its own (the default at a terminal)", .in_shell = "--service, with a terminal of its own" },
-        { "no-pty",      0,  NULL,       OPTION_GROUP_WORLD,   take_no_pty,     "the caller's streams, at a terminal too", OPTION_NOT_IN_JOB | OPTION_NOT_IN_SHELL },
+        { "stdin",       0,  "FILE|null", OPTION_GROUP_WORLD,  take_stdin,      "standard input (default: the caller's)", OPTION_NOT_IN_SHELL, .in_batch = "standard input (default: null)" },
+        { "pty",         0,  NULL,       OPTION_GROUP_WORLD,   take_pty,        "a terminal of its own (the default at a terminal)", OPTION_NOT_IN_BATCH, .in_shell = "--service, with a terminal of its own" },
+        { "no-pty",      0,  NULL,       OPTION_GROUP_WORLD,   take_no_pty,     "the caller's streams, at a terminal too", OPTION_NOT_IN_JOB | OPTION_NOT_IN_SHELL | OPTION_NOT_IN_BATCH },
         { "property",    'p', "NAME=VALUE", OPTION_GROUP_WORLD, take_property,  "a property of the unit; repeatable", OPTION_REPEATABLE },
-        { "job",         0,  "FILE|-",   OPTION_GROUP_WORLD,   take_job,        "a JSON job; options win over what it says", OPTION_NOT_IN_JOB, .in_shell = "a JSON job, without a command" },
-        { "capture",     0,  NULL,       OPTION_GROUP_RECORD,  take_capture,    "stdout and stderr go into the record", OPTION_NOT_IN_SHELL },
+        { "job",         0,  "FILE|-",   OPTION_GROUP_WORLD,   take_job,        "a JSON job; options win over what it says", OPTION_NOT_IN_JOB | OPTION_NOT_IN_BATCH, .in_shell = "a JSON job, without a command" },
+        { "capture",     0,  NULL,       OPTION_GROUP_RECORD,  take_capture,    "stdout and stderr go into the record", OPTION_NOT_IN_SHELL | OPTION_NOT_IN_BATCH | OPTION_JOBS_ALONE },
         { "on-output",   0,  "truncate|kill", OPTION_GROUP_RECORD, take_on_output, "what the output limit does (default: truncate)", OPTION_NOT_IN_SHELL },
-        { "record",      0,  "FILE|-|fd:N", OPTION_GROUP_RECORD, take_record,   "write the record there", OPTION_NOT_IN_JOB },
-        { "json",        0,  NULL,       OPTION_GROUP_RECORD,  take_json,       "the same as --capture --record -", OPTION_NOT_IN_JOB, "one JSON object on standard output", "the same as --record -" },
-        { "best-effort", 0,  NULL,       OPTION_GROUP_RECORD,  take_best_effort, "report a limit that cannot hold" },
-        { "detach",      0,  NULL,       OPTION_GROUP_RECORD,  take_detach,     "print the id once it runs, and leave it", OPTION_NOT_IN_SHELL },
-        { "dry-run",     0,  NULL,       OPTION_GROUP_RECORD,  take_dry_run,    "print what would be asked, ask nothing", OPTION_NOT_IN_JOB },
+        { "record",      0,  "FILE|-|fd:N", OPTION_GROUP_RECORD, take_record,   "write the record there", OPTION_NOT_IN_JOB | OPTION_NOT_IN_BATCH },
+        { "json",        0,  NULL,       OPTION_GROUP_RECORD,  take_json,       "the same as --capture --record -", OPTION_NOT_IN_JOB, "one JSON object on standard output", "the same as --record -", "records alone, those of --check too" },
+        { "best-effort", 0,  NULL,       OPTION_GROUP_RECORD,  take_best_effort, "report a limit that cannot hold", .flag = offsetof(Options, is_best_effort) },
+        { "detach",      0,  NULL,       OPTION_GROUP_RECORD,  take_detach,     "print the id once it runs, and leave it", OPTION_NOT_IN_SHELL | OPTION_NOT_IN_BATCH },
+        { "dry-run",     0,  NULL,       OPTION_GROUP_RECORD,  take_dry_run,    "print what would be asked, ask nothing", OPTION_NOT_IN_JOB | OPTION_NOT_IN_BATCH },
         { "quiet",       'q', NULL,      OPTION_GROUP_GENERAL, take_quiet,      "no words on stderr", OPTION_NOT_IN_JOB },
-        { "verbose",     'v', NULL,      OPTION_GROUP_GENERAL, take_verbose,    "more words on stderr", OPTION_NOT_IN_JOB },
+        { "verbose",     'v', NULL,      OPTION_GROUP_GENERAL, take_verbose,    "more words on stderr", OPTION_NOT_IN_JOB | OPTION_NOT_IN_BATCH },
         { "help",        'h', NULL,      OPTION_GROUP_GENERAL, take_help,       "this text", OPTION_NOT_IN_JOB, "this text" },
 };
 /* clang-format on */
@@ -298,6 +299,7 @@ static const char *const group_titles[_OPTION_GROUP_MAX] = {
         [OPTION_GROUP_LIMITS] = "Limits",
         [OPTION_GROUP_ISOLATION] = "Isolation",
         [OPTION_GROUP_WORLD] = "The program's world",
+        [OPTION_GROUP_JOBS] = "Jobs",
         [OPTION_GROUP_RECORD] = "Record",
         [OPTION_GROUP_GENERAL] = "General",
 };
@@ -314,6 +316,7 @@ void options_init(Options *options) {
                 .variables = g_ptr_array_new_with_free_func(g_free),
                 .extra = property_list_new(),
                 .of_job = g_hash_table_new(g_str_hash, g_str_equal),
+                .job_words = "--job",
         };
 }
 
@@ -328,23 +331,51 @@ void options_clear(Options *options) {
         g_free(options->group);
         g_free(options->input);
         g_free(options->record);
+        g_free(options->batch.resume);
+        g_free(options->batch.output_dir);
         g_free(options->job);
         g_strfreev(options->job_command);
         g_clear_pointer(&options->extra, property_list_free);
         g_clear_pointer(&options->of_job, g_hash_table_unref);
 }
 
+const OptionInfo *option_at(size_t index) {
+        static OptionInfo of_limits[_LIMIT_MAX];
+
+        if (index < G_N_ELEMENTS(table))
+                return &table[index];
+        index -= G_N_ELEMENTS(table);
+        if (index < choices_count())
+                return choices_at(index);
+        index -= choices_count();
+        if (index >= _LIMIT_MAX)
+                return NULL;
+
+        const LimitInfo *limit = limit_info((Limit)index);
+
+        of_limits[index] = (OptionInfo){ .name = limit->key,
+                                         .value_name = limit->value_name,
+                                         .group = OPTION_GROUP_LIMITS,
+                                         .help = limit->help,
+                                         .flags = index == LIMIT_OUTPUT ? OPTION_NOT_IN_SHELL : 0 };
+        return &of_limits[index];
+}
+
 static const OptionInfo *find_long(const char *name, size_t length) {
-        for (size_t i = 0; i < G_N_ELEMENTS(table); i++)
-                if (strlen(table[i].name) == length && strncmp(table[i].name, name, length) == 0)
-                        return &table[i];
+        const OptionInfo *info;
+
+        for (size_t i = 0; (info = option_at(i)); i++)
+                if (strlen(info->name) == length && strncmp(info->name, name, length) == 0)
+                        return info;
         return NULL;
 }
 
 static const OptionInfo *find_letter(char letter) {
-        for (size_t i = 0; i < G_N_ELEMENTS(table); i++)
-                if (table[i].letter && table[i].letter == letter)
-                        return &table[i];
+        const OptionInfo *info;
+
+        for (size_t i = 0; (info = option_at(i)); i++)
+                if (info->letter && info->letter == letter)
+                        return info;
         return NULL;
 }
 
@@ -373,6 +404,19 @@ static bool take(Options *options, const OptionInfo *info, const char *shown, co
         return info->take(options, value, error);
 }
 
+static bool is_shell(const char *verb) {
+        return g_strcmp0(verb, VERB_SHELL) == 0;
+}
+
+static bool is_batch(const char *verb) {
+        return g_strcmp0(verb, VERB_BATCH) == 0;
+}
+
+/* Whoever runs something. */
+static bool has_limits(const char *verb) {
+        return !verb || is_shell(verb) || is_batch(verb);
+}
+
 /* "-timeout" is a --timeout that lacks a dash. */
 static bool unknown_option(const char *verb, const char *shown, const char *word, GError **error) {
         Nearest nearest = nearest_to(word);
@@ -387,13 +431,10 @@ static bool unknown_option(const char *verb, const char *shown, const char *word
         return usage_error(error, "unknown option %s", printable);
 }
 
-static bool not_of_verb(const Options *options, const char *shown, GError **error) {
-        return usage_error(error, "%s: cordon %s has no such option, cordon run has", shown,
-                           options->verb);
-}
-
-static bool limit_is_of(Limit limit, const char *verb) {
-        return option_is_of(option_at(G_N_ELEMENTS(table) + limit), verb);
+static bool not_of_verb(const char *verb, const OptionInfo *info, const char *shown,
+                        GError **error) {
+        return usage_error(error, "%s: cordon %s has no such option, cordon %s has", shown,
+                           verb ?: "run", option_is_of(info, NULL) ? "run" : VERB_BATCH);
 }
 
 static bool parse_long(Options *options, char ***argv, GError **error) {
@@ -404,12 +445,12 @@ static bool parse_long(Options *options, char ***argv, GError **error) {
         const OptionInfo *info = find_long(name, length);
         Limit limit;
 
-        if (info && option_is_of(info, options->verb))
-                return take(options, info, shown, attached, argv, error);
-        if (!info && !limit_from_key(shown + 2, &limit))
+        if (!info)
                 return unknown_option(options->verb, length > 0 ? shown : **argv, shown + 2, error);
-        if (info || !limit_is_of(limit, options->verb))
-                return not_of_verb(options, shown, error);
+        if (!option_is_of(info, options->verb))
+                return not_of_verb(options->verb, info, shown, error);
+        if (!limit_from_key(info->name, &limit))
+                return take(options, info, shown, attached, argv, error);
         g_hash_table_remove(options->of_job, limit_info(limit)->key);
         return value_of(shown, attached, argv, &value, error) &&
                limit_set_parse(&options->limits, limit, value, error);
@@ -423,7 +464,7 @@ static bool parse_letters(Options *options, char ***argv, GError **error) {
                 if (!info)
                         return unknown_option(options->verb, shown, **argv + 1, error);
                 if (!option_is_of(info, options->verb))
-                        return not_of_verb(options, shown, error);
+                        return not_of_verb(options->verb, info, shown, error);
                 if (info->value_name)
                         return take(options, info, shown, p[1] ? p + 1 : NULL, argv, error);
                 if (!take(options, info, shown, NULL, argv, error))
@@ -432,21 +473,29 @@ static bool parse_letters(Options *options, char ***argv, GError **error) {
         return true;
 }
 
+/* A word that is no option begins the command, or is the one that the verb takes among its options. */
+static bool parse_word(Options *options, char ***argv, GError **error) {
+        if ((**argv)[0] != '-' || (**argv)[1] == '\0')
+                return choices_take_file(options, **argv, error);
+        if ((**argv)[1] == '-')
+                return parse_long(options, argv, error);
+        return parse_letters(options, argv, error);
+}
+
+static bool begins_command(const Options *options, const char *word) {
+        return strcmp(word, "--") == 0 ||
+               ((word[0] != '-' || word[1] == '\0') && !is_batch(options->verb));
+}
+
 bool options_parse(Options *options, char **argv, GError **error) {
         g_autoptr(GError) first = NULL;
 
-        for (; *argv && (*argv)[0] == '-' && (*argv)[1] != '\0'; argv++) {
-                GError **place = first ? NULL : &first;
-
-                if (strcmp(*argv, "--") == 0) {
-                        argv++;
-                        break;
-                }
-                if ((*argv)[1] == '-')
-                        (void)!parse_long(options, &argv, place);
-                else
-                        (void)!parse_letters(options, &argv, place);
-        }
+        for (; *argv && !begins_command(options, *argv); argv++)
+                (void)!parse_word(options, &argv, first ? NULL : &first);
+        if (*argv && strcmp(*argv, "--") == 0)
+                argv++;
+        if (*argv && is_batch(options->verb))
+                (void)!choices_take_file(options, *argv++, first ? NULL : &first);
 
         options->command = *argv || !options->job_command ? argv : options->job_command;
         if (!first)
@@ -466,17 +515,12 @@ char *options_said_as(const Options *options, const char *name) {
 const char *option_of_word(const char *word) {
         size_t length = strcspn(word, ":= ");
         const OptionInfo *info = NULL;
-        g_autofree char *name = NULL;
-        Limit limit;
 
         if (length == 2 && word[0] == '-')
                 info = find_letter(word[1]);
         else if (length > 2 && g_str_has_prefix(word, "--"))
                 info = find_long(word + 2, length - 2);
-        if (info || length <= 2)
-                return info ? info->name : NULL;
-        name = g_strndup(word + 2, length - 2);
-        return limit_from_key(name, &limit) ? limit_info(limit)->key : NULL;
+        return info ? info->name : NULL;
 }
 
 char *options_say(const Options *options, const char *message) {
@@ -487,22 +531,29 @@ char *options_say(const Options *options, const char *message) {
 
         g_autofree char *path = options_said_as(options, name);
 
-        return g_strconcat("--job: ", path, message + strcspn(message, ": "), NULL);
-}
-
-static bool is_shell(const char *verb) {
-        return g_strcmp0(verb, VERB_SHELL) == 0;
+        return g_strconcat(options->job_words, ": ", path, message + strcspn(message, ": "), NULL);
 }
 
 bool option_is_of(const OptionInfo *info, const char *verb) {
+        if (is_batch(verb))
+                return !(info->flags & OPTION_NOT_IN_BATCH);
+        if (info->flags & OPTION_BATCH_ALONE)
+                return false;
         if (is_shell(verb))
                 return !(info->flags & OPTION_NOT_IN_SHELL);
         return !verb || info->elsewhere;
 }
 
+bool option_is_key(const OptionInfo *info, const char *verb) {
+        return info->group != OPTION_GROUP_LIMITS && !(info->flags & OPTION_NOT_IN_JOB) &&
+               (option_is_of(info, verb) || (is_batch(verb) && info->flags & OPTION_JOBS_ALONE));
+}
+
 const char *option_help(const OptionInfo *info, const char *verb) {
         if (is_shell(verb))
                 return info->in_shell ?: info->help;
+        if (is_batch(verb))
+                return info->in_batch ?: info->help;
         return verb ? info->elsewhere : info->help;
 }
 
@@ -519,30 +570,18 @@ static void print_row(FILE *stream, const OptionInfo *info, const char *help) {
                 fprintf(stream, "%-28s  %s\n", left, help);
 }
 
-const OptionInfo *option_at(size_t index) {
-        static OptionInfo of_limits[_LIMIT_MAX];
-
-        if (index < G_N_ELEMENTS(table))
-                return &table[index];
-        index -= G_N_ELEMENTS(table);
-        if (index >= _LIMIT_MAX)
-                return NULL;
-
-        const LimitInfo *limit = limit_info((Limit)index);
-
-        of_limits[index] = (OptionInfo){ .name = limit->key,
-                                         .value_name = limit->value_name,
-                                         .group = OPTION_GROUP_LIMITS,
-                                         .help = limit->help,
-                                         .flags = index == LIMIT_OUTPUT ? OPTION_NOT_IN_SHELL : 0 };
-        return &of_limits[index];
+static bool has_rows(OptionGroup group, const char *verb) {
+        for (size_t i = 0; option_at(i); i++)
+                if (option_at(i)->group == group && option_is_of(option_at(i), verb))
+                        return true;
+        return false;
 }
 
 void options_print(FILE *stream, const char *verb) {
-        const char *const *titles = verb && !is_shell(verb) ? group_titles_elsewhere : group_titles;
+        const char *const *titles = has_limits(verb) ? group_titles : group_titles_elsewhere;
 
         for (int group = 0; group < _OPTION_GROUP_MAX; group++) {
-                if (!titles[group])
+                if (!titles[group] || !has_rows((OptionGroup)group, verb))
                         continue;
                 fprintf(stream, "\n%s:\n", titles[group]);
                 for (size_t i = 0; option_at(i); i++)

@@ -20,6 +20,18 @@ typedef enum {
         PTY_NO,
 } Pty;
 
+/* What cordon batch is told besides: launcher/batch/choices. */
+typedef struct {
+        const char *file;           /* with the jobs; NULL: standard input; borrowed */
+        uint64_t parallel;          /* at a time; 0: as many as there are CPUs */
+        uint64_t retries;           /* of a job */
+        uint64_t failures;          /* after so many nothing begins any more; 0: however many */
+        unsigned retry_on, stop_on; /* bit n: Outcome n; 0: the default, none */
+        char *resume;               /* records that were written before; NULL: none */
+        char *output_dir;           /* NULL: captured output goes into the record */
+        bool is_ordered, is_check, is_strict, has_progress;
+} BatchChoices;
+
 typedef struct {
         const char *verb; /* whose options are known; NULL: run's */
         ManagerKind manager;
@@ -45,9 +57,11 @@ typedef struct {
         bool is_dry_run;
         bool is_json;
         bool is_help;
-        char *job;           /* --job: a path or "-" */
-        char **job_command;  /* of the job; NULL: none; owned */
-        PropertyList *extra; /* of -p; never NULL */
+        BatchChoices batch;
+        const char *job_words; /* what messages call the job: "--job"; borrowed */
+        char *job;             /* --job: a path or "-" */
+        char **job_command;    /* of the job; NULL: none; owned */
+        PropertyList *extra;   /* of -p; never NULL */
         GHashTable *
                 of_job; /* names of options and limits that the job has, and not the command line */
         char **command; /* points into argv, or is the job's; NULL-terminated; may be empty */
@@ -58,6 +72,7 @@ typedef enum {
         OPTION_GROUP_LIMITS,
         OPTION_GROUP_ISOLATION,
         OPTION_GROUP_WORLD,
+        OPTION_GROUP_JOBS,
         OPTION_GROUP_RECORD,
         OPTION_GROUP_GENERAL,
         _OPTION_GROUP_MAX,
@@ -69,6 +84,11 @@ typedef enum {
 /* What a shell has all the same is said by run: it is sugar over that. */
 #define OPTION_NOT_IN_SHELL (1U << 2)
 #define VERB_SHELL          "shell"
+/* Of a batch: its command line has it not; it has it not, but its jobs have; nobody else has it. */
+#define OPTION_NOT_IN_BATCH (1U << 3)
+#define OPTION_JOBS_ALONE   (1U << 4)
+#define OPTION_BATCH_ALONE  (1U << 5)
+#define VERB_BATCH          "batch"
 
 typedef struct {
         const char *name;       /* long, without dashes */
@@ -80,6 +100,8 @@ typedef struct {
         unsigned flags;
         const char *elsewhere; /* its help with the other verbs; NULL: it is run's alone */
         const char *in_shell;  /* its help there; NULL: run's will do */
+        const char *in_batch;  /* its help there; NULL: run's will do */
+        size_t flag;           /* where in Options a job's "false" goes; 0: nowhere */
 } OptionInfo;
 
 void options_init(Options *options);
@@ -105,4 +127,5 @@ void options_print(FILE *stream, const char *verb);
 const OptionInfo *option_at(size_t index);
 
 bool option_is_of(const OptionInfo *info, const char *verb);
+bool option_is_key(const OptionInfo *info, const char *verb); /* of the verb's jobs */
 const char *option_help(const OptionInfo *info, const char *verb);

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "config.h"
 #include "shortfall.h"
@@ -59,6 +60,14 @@ static void add_text_item(cJSON *array, const char *text) {
         cJSON_AddItemToArray(array, cJSON_CreateString(valid));
 }
 
+static void add_place(cJSON *record, const RecordPlace *place) {
+        if (!place)
+                return;
+        add_number(record, "index", place->index);
+        add_number(record, "line", place->line);
+        add_number(record, "attempts", place->attempts);
+}
+
 static void add_request(cJSON *record, const RecordSource *source) {
         const Spec *spec = source->spec;
         cJSON *command = cJSON_CreateArray();
@@ -79,7 +88,8 @@ static void add_request(cJSON *record, const RecordSource *source) {
 }
 
 static void add_names(cJSON *record, const RecordSource *source) {
-        add_string(record, "id", source->spec->id);
+        add_string(record, "id", source->place ? source->place->id : source->spec->id);
+        add_place(record, source->place);
         if (source->manager && source->spec->id) {
                 g_autofree char *unit = name_unit(source->spec->id, source->spec->is_scope);
                 g_autofree char *slice = name_slice(source->spec->id);
@@ -344,10 +354,15 @@ static void put_base64(const Writer *writer, const guint8 *data, size_t size) {
         writer->put(writer->userdata, text, g_base64_encode_close(FALSE, text, &state, &save));
 }
 
-static void put_stream(const Writer *writer, const char *name, const Capture *capture) {
-        if (!capture)
-                return;
+static void put_text_value(const Writer *writer, const char *text) {
+        g_autofree char *valid = g_utf8_make_valid(text, -1);
 
+        put_text(writer, "\"");
+        put_escaped(writer, valid, strlen(valid));
+        put_text(writer, "\"");
+}
+
+static void put_bytes(const Writer *writer, const char *name, const Capture *capture) {
         const GByteArray *bytes = capture_bytes(capture);
         const char *data = bytes->len > 0 ? (const char *)bytes->data : "";
         size_t size = whole_characters(bytes, capture_is_truncated(capture));
@@ -360,6 +375,19 @@ static void put_stream(const Writer *writer, const char *name, const Capture *ca
         else
                 put_base64(writer, bytes->data, bytes->len);
         put_text(writer, "\"");
+}
+
+/* In the record, or where it is. */
+static void put_stream(const Writer *writer, const char *name, const Capture *capture,
+                       const char *file) {
+        if (!capture)
+                return;
+        if (file) {
+                put_key(writer, name, "_file");
+                put_text_value(writer, file);
+        } else {
+                put_bytes(writer, name, capture);
+        }
         put_key(writer, name, "_truncated");
         put_text(writer, capture_is_truncated(capture) ? "true" : "false");
 }
@@ -419,6 +447,10 @@ static char *print(cJSON *record, bool is_pretty) {
         return text;
 }
 
+static const char *file_of(const RecordSource *source, int fd) {
+        return source->place ? source->place->files[fd] : NULL;
+}
+
 void record_put(const RecordSource *source, bool is_pretty, RecordPut put, void *userdata) {
         Writer writer = { .put = put, .userdata = userdata, .is_pretty = is_pretty };
         const char *end = is_pretty ? "\n}" : "}";
@@ -427,7 +459,7 @@ void record_put(const RecordSource *source, bool is_pretty, RecordPut put, void 
         g_assert(head && g_str_has_suffix(head, end));
         put(userdata, head, strlen(head) - strlen(end));
         cJSON_free(head);
-        put_stream(&writer, "stdout", source->output);
-        put_stream(&writer, "stderr", source->errors);
+        put_stream(&writer, "stdout", source->output, file_of(source, STDOUT_FILENO));
+        put_stream(&writer, "stderr", source->errors, file_of(source, STDERR_FILENO));
         put_text(&writer, end);
 }

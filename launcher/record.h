@@ -13,6 +13,15 @@
 #include "units/facts.h"
 #include "units/spec.h"
 
+/* Which job of a batch it was. */
+typedef struct {
+        const char *id;    /* the job's; the spec's, and so its units', may be another's */
+        uint64_t index;    /* of the jobs, from 0 */
+        uint64_t line;     /* of what they were read from, from 1 */
+        uint64_t attempts; /* that were made */
+        char *files[CAPTURE_STREAMS]; /* where its output is, by descriptor; NULL: in the record */
+} RecordPlace;
+
 typedef struct {
         const Spec *spec;
         const Facts *facts;
@@ -22,6 +31,7 @@ typedef struct {
         const char *manager;            /* "system", "user", "private"; NULL: none was reached */
         const char *manager_version;    /* NULL: unknown, likewise the next */
         const char *invocation_id;
+        const RecordPlace *place; /* NULL: it was the only one */
         uint32_t unapplied; /* GATE_UNAPPLIED_…: what of the caller's world it did not have */
 } RecordSource;
 

@@ -21,7 +21,7 @@ struct Leftover {
         Endings *endings;
 };
 
-static bool owner_is_alive(const char *owner) {
+bool leftover_owner_is_alive(const char *owner) {
         uid_t uid = 0;
         pid_t pid = 0;
         g_autofree char *now = caller_parse_identity(owner, &uid, &pid)
@@ -39,7 +39,8 @@ static bool may_clear(const Leftover *leftover, const GPtrArray *units, char **r
                 const ManagerUnit *unit = g_ptr_array_index(units, i);
                 g_autofree char *owner = name_owner_from_description(unit->description);
 
-                if (!g_str_has_prefix(unit->description, mark) || (owner && owner_is_alive(owner)))
+                if (!g_str_has_prefix(unit->description, mark) ||
+                    (owner && leftover_owner_is_alive(owner)))
                         return false;
                 if (owner) {
                         g_free(*ret_owner);

@@ -17,4 +17,6 @@ typedef void (*LeftoverHandler)(bool is_cleared, void *userdata);
 
 Leftover *leftover_new(sd_event *event, const Door *door, const char *id, LeftoverHandler handler,
                        void *userdata);
+/* The launcher that a slice's Description names. */
+bool leftover_owner_is_alive(const char *owner);
 void leftover_free(Leftover *leftover);

@@ -190,7 +190,7 @@ char *caller_process_identity(pid_t pid) {
         const char *behind = strrchr(stat_line, ')');
         g_auto(GStrv) fields = behind ? g_strsplit(behind + 2, " ", -1) : NULL;
 
-        if (!fields || g_strv_length(fields) < 20)
+        if (!fields || g_strv_length(fields) < 20 || fields[0][0] == 'Z')
                 return NULL;
         return g_strdup_printf("%u:%d:%s", (unsigned)st.st_uid, (int)pid, fields[19]);
 }

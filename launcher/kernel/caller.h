@@ -47,6 +47,7 @@ bool caller_is_privileged(void);
 /* The environment for the program: the caller's, less what describes the caller's own unit. */
 char **caller_environment(char *const *environment);
 
-/* "UID:PID:STARTTIME" of a process: enough to know later whether it still is the same one, and whose. */
+/* "UID:PID:STARTTIME" of a process: enough to know later whether it still is the same one, and whose. NULL: it
+ * is dead, whether or not somebody has waited for it. */
 char *caller_process_identity(pid_t pid);
 bool caller_parse_identity(const char *identity, uid_t *ret_uid, pid_t *ret_pid);

@@ -187,6 +187,10 @@ void door_free(Door *door) {
         g_free(door);
 }
 
+bool door_is_open(const Door *door) {
+        return door->bus && sd_bus_is_open(door->bus) > 0;
+}
+
 bool door_reopen(Door *door, sd_event *event, GError **error) {
         int r;
 

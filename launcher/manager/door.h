@@ -45,6 +45,9 @@ bool door_is_unprivileged(const Door *door);
 /* A process has the same number to it as to us. */
 bool door_counts_as_we_do(const Door *door);
 
+/* Nobody has hung up, as far as the loop has seen. */
+bool door_is_open(const Door *door);
+
 /* A fresh connection to the same manager, on the loop, in place of one that broke (it re-executed itself). */
 bool door_reopen(Door *door, sd_event *event, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

@@ -67,6 +67,32 @@ void help_print_shell(FILE *stream) {
                         "\nThe manual: cordon-shell(1).\n");
 }
 
+static const struct {
+        const char *status, *words;
+} batch_statuses[] = {
+        { "0", "every job has its record" },
+        { "1", "--strict, and one is not ok; or --stop-on or a limit left jobs out" },
+        { "125", "cordon failed: an option, the manager, the records' place; --check" },
+        { "128+n", "signal n cancelled it" },
+};
+
+void help_print_batch(FILE *stream) {
+        fprintf(stream, "Usage: cordon batch [OPTIONS] [FILE]\n\n"
+                        "Runs the jobs of FILE or standard input, one JSON object a line, many at "
+                        "once.\nA record a line comes of them. Options hold for all jobs; what a "
+                        "job says wins.\n");
+        options_print(stream, VERB_BATCH);
+        print_values(stream);
+        fprintf(stream, "\nExamples:\n"
+                        "  cordon batch --timeout 10s --memory 256M jobs.jsonl >records.jsonl\n"
+                        "  generate | cordon batch --untrusted --parallel 4 | judge\n");
+        fprintf(stream, "\nExit status:\n");
+        for (size_t i = 0; i < G_N_ELEMENTS(batch_statuses); i++)
+                fprintf(stream, "  %-7s%s\n", batch_statuses[i].status, batch_statuses[i].words);
+        fprintf(stream, "\nThe manual: cordon-batch(1); jobs: cordon-run(1); records: "
+                        "cordon-outcome(5).\n");
+}
+
 void help_print_doctor(FILE *stream) {
         fprintf(stream, "Usage: cordon doctor [OPTIONS]\n\n"
                         "Says what this machine and its managers can enforce, and what would help "

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* cordon --list-options VERB, hidden: what shell completions and tests ask. One spelling of an option a line, columns
- * parted by tabs: the option, its help, and the name of its value where it takes one. */
+ * parted by tabs: the option, its help, and the name of its value where it takes one. A verb that takes a file beside its
+ * options has a line for that, too, which begins with FILE. */
 
 #include <stdio.h>
 #include <string.h>
@@ -30,5 +31,7 @@ int verb_list_options(char **argv) {
                 if (info->letter)
                         print_spelling("-", letter, info, verb);
         }
+        if (g_strcmp0(verb, VERB_BATCH) == 0)
+                puts("FILE\tthe jobs, one JSON object a line\tFILE");
         return 0;
 }

@@ -77,7 +77,7 @@ verbs() {
 
 # options VERB: a spelling a line.
 options() {
-    "$CORDON" --list-options "$1" | cut -f1
+    "$CORDON" --list-options "$1" | cut -f1 | grep '^-'
 }
 
 lines_of() {

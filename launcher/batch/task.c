@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The words of the command line are read anew for each job: what is said there begins, and the job is put on top. */
+
+#include "task.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "launcher/job.h"
+#include "launcher/kernel/error.h"
+#include "units/text.h"
+
+Task *task_new(const TaskWorld *world, const IntakeLine *line, uint64_t index) {
+        Task *task = g_new0(Task, 1);
+
+        task->job = (RecordPlace){ .index = index, .line = line->number };
+        task->words = g_strdup_printf("line %" G_GUINT64_FORMAT, line->number);
+        task->errand = (Errand)ERRAND_INIT;
+        for (int i = 0; i < CAPTURE_STREAMS; i++)
+                task->files[i] = -1;
+        options_init(&task->options);
+        task->options.verb = VERB_BATCH;
+        task->options.job_words = task->words;
+        return task;
+}
+
+/* What stands on one line says nothing by calling it line 1. */
+static char *without_line(const char *message) {
+        static const char line[] = " (line 1, ";
+        const char *at = g_strrstr(message, line);
+
+        return at ? g_strdup_printf("%.*s (%s", (int)(at - message), message, at + strlen(line))
+                  : g_strdup(message);
+}
+
+static bool fail(const Task *task, const GError *cause, GError **error) {
+        g_autofree char *message = without_line(cause->message);
+
+        g_set_error(error, cause->domain, cause->code, "%s: %s", task->words, message);
+        return false;
+}
+
+static void give_id(Task *task, const TaskWorld *world) {
+        task->has_own_id = task->options.id;
+        if (!task->has_own_id)
+                task->options.id = g_strdup_printf("%s.%" G_GUINT64_FORMAT, world->stem,
+                                                   task->job.index);
+        task->job.id = task->options.id;
+}
+
+static bool read_line(Task *task, const TaskWorld *world, const IntakeLine *line, GError **error) {
+        if (!options_parse(&task->options, world->defaults, error))
+                return false;
+        task->options.command = NULL; /* that was the name of the file */
+        if (!line->text) {
+                g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_JOB,
+                            "larger than 16M, which no job is");
+                return false;
+        }
+        if (!job_parse(line->text, line->size, &task->options, error))
+                return false;
+        task->options.command = task->options.job_command;
+        if (task->options.command)
+                return true;
+        g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_JOB, "$.command: there is none");
+        return false;
+}
+
+bool task_read(Task *task, const TaskWorld *world, const IntakeLine *line, GError **error) {
+        static char *nothing[] = { NULL };
+        g_autoptr(GError) cause = NULL;
+        bool was_read = read_line(task, world, line, &cause);
+
+        give_id(task, world);
+        if (!task->options.command)
+                task->options.command = task->options.job_command ?: nothing;
+        task->options.is_capture = true;
+        if (!task->options.input)
+                task->options.input = g_strdup("null");
+        return was_read || fail(task, cause, error);
+}
+
+static void close_files(Task *task) {
+        for (int i = 0; i < CAPTURE_STREAMS; i++) {
+                if (task->files[i] >= 0)
+                        (void)close(task->files[i]);
+                task->files[i] = -1;
+        }
+}
+
+/* Those of the attempt before may be there for a moment yet. */
+static void rename_units(const Task *task) {
+        g_autofree char *name = g_strdup_printf("%s.%" G_GUINT64_FORMAT, task->options.id,
+                                                task->job.attempts);
+
+        text_replace(&task->errand.spec->id, name);
+}
+
+void task_ask(Task *task, const TaskWorld *world) {
+        errand_clear(&task->errand);
+        close_files(task);
+        caller_copy(world->caller, &task->errand.caller);
+        errand_ask(&task->errand, &task->options);
+        if (task->job.attempts > 1)
+                rename_units(task);
+}
+
+/* Its open would wait for a writer, and all the others with it. */
+static bool check_input(const Options *options, GError **error) {
+        struct stat st;
+
+        if (stat(options->input, &st) < 0 || !S_ISFIFO(st.st_mode))
+                return true;
+        g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_BAD_VALUE,
+                    "--stdin: \"%s\" is a FIFO; accepted: a file that opens at once",
+                    options->input);
+        return false;
+}
+
+bool task_prepare(Task *task, GError **error) {
+        return errand_prepare(&task->errand, error) && check_input(&task->options, error) &&
+               errand_open_input(&task->errand, error);
+}
+
+char *task_repeated_words(const Task *task) {
+        return g_strdup_printf("%s: $.id: \"%s\" is another job's", task->words, task->options.id);
+}
+
+void task_refuse(Task *task, const char *code, const char *message) {
+        errand_refuse(&task->errand, code, message);
+}
+
+void task_free(Task *task) {
+        if (!task)
+                return;
+        errand_clear(&task->errand);
+        close_files(task);
+        for (int i = 0; i < CAPTURE_STREAMS; i++)
+                g_free(task->job.files[i]);
+        options_clear(&task->options);
+        g_free(task->words);
+        g_free(task);
+}
