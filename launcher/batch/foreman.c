@@ -26,8 +26,9 @@
 #include "task.h"
 #include "units/name.h"
 
-#define LINES_A_TURN 64 /* then other events get theirs */
-#define FLEET_ID     "" /* nobody's whose launch is in it, too */
+#define LINES_A_TURN  64 /* then other events get theirs */
+#define UNREACHED_MAX 3
+#define FLEET_ID      "" /* nobody's whose launch is in it, too */
 
 typedef struct {
         const ForemanOrder *order;
@@ -154,14 +155,22 @@ static void finish(Foreman *foreman, Task *task) {
         task_free(task);
 }
 
-static bool is_to_be_tried_again(const Foreman *foreman, const Task *task) {
+/* Its manager went while it was asked, and nothing of the job has run: that is no matter of the job's. */
+static bool is_managers(Task *task, const Verdict *verdict) {
+        return verdict->outcome == OUTCOME_REFUSED &&
+               g_strcmp0(verdict->error_code, "manager-unreachable") == 0 &&
+               task->unreached++ < UNREACHED_MAX;
+}
+
+static bool is_to_be_tried_again(const Foreman *foreman, Task *task) {
         g_auto(Verdict) verdict = { 0 };
 
-        if (task->job.attempts > foreman->order->options->batch.retries || is_ending(foreman) ||
-            errand_facts(&task->errand)->stage == STAGE_CANCELLED)
+        if (is_ending(foreman) || errand_facts(&task->errand)->stage == STAGE_CANCELLED)
                 return false;
         (void)errand_judge(&task->errand, &verdict);
-        return foreman->retry_on & (1U << verdict.outcome);
+        return is_managers(task, &verdict) ||
+               (task->job.attempts <= foreman->order->options->batch.retries &&
+                foreman->retry_on & (1U << verdict.outcome));
 }
 
 static void conclude(Foreman *foreman, Task *task) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* An id has no slash in it and begins with no dot, so it is a name in the directory and nothing else. */
+/* An id has no slash in it and begins with no dot, so it is a name in the directory and nothing else. No link is followed:
+ * the directory may be one that jobs can write to. */
 
 #include "store.h"
 
@@ -11,7 +12,7 @@
 #include <unistd.h>
 
 #include "launcher/kernel/error.h"
-#include "launcher/sink.h"
+#include "launcher/replacement.h"
 #include "units/text.h"
 
 #define PATH_SHOWN 80
@@ -75,23 +76,45 @@ bool store_begin(Store *store, const char *id, int ret_fds[CAPTURE_STREAMS],
                       error);
 }
 
+typedef struct {
+        int fd;
+        int error;
+} Writer;
+
 static void put(void *userdata, const char *data, size_t size) {
-        sink_put(userdata, data, size);
+        Writer *writer = userdata;
+
+        while (size > 0 && writer->error == 0) {
+                ssize_t n = write(writer->fd, data, size);
+
+                if (n < 0 && errno != EINTR)
+                        writer->error = errno;
+                data += MAX(n, 0);
+                size -= (size_t)MAX(n, 0);
+        }
+}
+
+/* 0, or why not. */
+static int replace(Replacement *replacement, const char *path, const RecordSource *source) {
+        Writer writer = { 0 };
+
+        if (!replacement_find(replacement, path, NULL) ||
+            !replacement_begin(replacement, NULL, true))
+                return errno;
+        writer.fd = replacement->fd;
+        record_put(source, false, put, &writer);
+        put(&writer, "\n", 1);
+        if (writer.error == 0 && !replacement_end(replacement))
+                writer.error = errno;
+        return writer.error;
 }
 
 bool store_put_record(Store *store, const RecordSource *source, GError **error) {
         g_autofree char *name = g_strconcat(source->place->id, ".json", NULL);
         g_autofree char *path = g_build_filename(store->path, name, NULL);
-        Sink sink = SINK_INIT;
-        bool is_written = false;
+        Replacement replacement = REPLACEMENT_INIT;
+        int number = replace(&replacement, path, source);
 
-        if (sink_open(path, &sink, NULL)) {
-                sink_begin(&sink);
-                record_put(source, false, put, &sink);
-                is_written = sink_end(&sink, NULL);
-        }
-        if (!is_written)
-                (void)fail(path, g_strerror(sink.error ?: errno), error);
-        sink_clear(&sink);
-        return is_written;
+        replacement_clear(&replacement);
+        return number == 0 || fail(path, g_strerror(number), error);
 }

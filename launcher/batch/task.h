@@ -23,6 +23,7 @@ typedef struct {
         bool has_own_id;
         Errand errand;
         int files[CAPTURE_STREAMS]; /* for its output; −1: none */
+        unsigned unreached;         /* so often its manager went before it began */
         uint64_t asked_usec;        /* when its start was asked for; 0: it is not under way */
 } Task;
 
