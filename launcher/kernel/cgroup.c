@@ -300,7 +300,7 @@ static void append_numbers(const char *text, GArray *pids) {
 /* Whatever has no type is looked into: a file cannot be. */
 void cgroup_list_processes(const char *path, GArray *pids) {
         g_autofree char *file = g_build_filename(path, "cgroup.procs", NULL);
-        g_autofree char *text = NULL;
+        g_autofree char *text = file_read_text(AT_FDCWD, file);
         DIR *dir = opendir(path);
 
         if (text)
