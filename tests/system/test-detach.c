@@ -342,8 +342,9 @@ static void test_session(void) {
         Detached detached = { .record = new_file("record") };
 
         order.command = WORDS("-q", kind, "--scope", unit, "--", "env", mark, kit_cordon(), "run",
-                              "--detach", "--timeout=5m", "--id", id, "--record", detached.record,
-                              "--", kit_victim(), "quit-on", "USR1", "pause");
+                              kit_is_scope() ? "--scope" : "--service", "--detach", "--timeout=5m",
+                              "--id", id, "--record", detached.record, "--", kit_victim(),
+                              "quit-on", "USR1", "pause");
         detached.run = kit_run(&order);
         detached.run->id = g_strdup(id);
         g_strfreev(detached.run->command);

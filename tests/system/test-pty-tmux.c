@@ -200,7 +200,7 @@ static void test_shell(void) {
         enter("clear; fg");
         see("./*pause", "and goes on with it");
         key("C-c");
-        see("./*pause\n^C\nin>", "until Ctrl-C");
+        see("./*pause\n*\nin>", "until Ctrl-C");
         enter("clear; tty; exit 5");
         check_back("tmux-shell", 5, "a shell inside");
 }
@@ -229,7 +229,8 @@ static void test_login(void) {
         enter("clear; fg");
         see("./*pause", "it goes on");
         key("C-c");
-        see("./*pause\n^C\nin>", "and Ctrl-C ends it alone");
+        see("./*pause\n*\nin>",
+            "and Ctrl-C ends it alone"); /* it may come while bash has no echo */
         enter("clear; exit 5");
         check_back("tmux-login", 5, "a login shell");
 }
