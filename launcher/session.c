@@ -47,6 +47,7 @@ void session_lift_own_limits(void) {
         struct rlimit limit;
 
         (void)signal(SIGXFSZ, SIG_IGN);
+        (void)signal(SIGCHLD, SIG_DFL); /* who ignores it never learns how helpers of ours ended */
         for (size_t i = 0; i < G_N_ELEMENTS(resources); i++)
                 if (getrlimit((__rlimit_resource_t)resources[i], &limit) == 0) {
                         limit.rlim_cur = limit.rlim_max;

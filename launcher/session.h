@@ -17,7 +17,8 @@ bool session_choose_manager(ManagerKind *manager, GError **error) G_GNUC_WARN_UN
 /* A terminal of the program's own where that is what the caller sits at, unless he says. */
 bool session_choose_terminal(Options *options, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The caller's limits are for the program, which gets them from the gate; we and what we start for it need our own. */
+/* The caller's limits, and the signals that he ignores, are for the program, which gets them from the gate; we and what we
+ * start for it need our own. */
 void session_lift_own_limits(void);
 
 /* The system manager would run it as root, whoever asks; what is not trusted runs as nobody where we can have that, and
