@@ -26,10 +26,12 @@ class Contest:
 
     def __init__(self):
         self.commands, self.samples, self.pairs = {}, {}, []
+        self.environments = {}
 
-    def add(self, label, command, ours=None):
-        """ours: the label of the one that it competes with."""
+    def add(self, label, command, ours=None, environment=None):
+        """ours: the label of the one that it competes with. The environment is our own, unless it is named."""
         self.commands[label] = [shutil.which(command[0]) or command[0], *command[1:]]
+        self.environments[label] = os.environ if environment is None else environment
         self.samples[label] = []
         if ours:
             self.pairs.append((ours, label))
@@ -37,12 +39,12 @@ class Contest:
     def labels(self):
         return list(self.commands)
 
-    @staticmethod
-    def once(command):
+    def once(self, label):
         """Milliseconds from the spawn to the end."""
+        command = self.commands[label]
         null = [(os.POSIX_SPAWN_OPEN, fd, "/dev/null", os.O_RDWR, 0) for fd in (0, 1)]
         begin = time.perf_counter()
-        pid = os.posix_spawn(command[0], command, os.environ, file_actions=null)
+        pid = os.posix_spawn(command[0], command, self.environments[label], file_actions=null)
         _, status = os.waitpid(pid, 0)
         end = time.perf_counter()
         if status != 0:
@@ -52,12 +54,12 @@ class Contest:
     def run(self, rounds):
         """Who comes first changes from round to round; a first round warms up and is not counted."""
         labels = self.labels()
-        for command in self.commands.values():
-            self.once(command)
+        for label in labels:
+            self.once(label)
         for number in range(rounds):
             first = number % len(labels)
             for label in labels[first:] + labels[:first]:
-                self.samples[label].append(self.once(self.commands[label]))
+                self.samples[label].append(self.once(label))
 
     def ratios(self):
         return {f"{ours} : {rival}": [mine / theirs for mine, theirs in

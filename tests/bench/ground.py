@@ -187,12 +187,11 @@ class Ground:
                 pass
 
     def systemd_run(self):
-        """The beginning of a command line that makes it talk to the same manager."""
+        """The beginning of a command line that talks to the same manager, in environment()."""
         self.tool("systemd-run")
         if not self.has_bus:
             self.start_bus()
-        return [self.tool("env"), f"XDG_RUNTIME_DIR={self.runtime_dir}", self.tool("systemd-run"),
-                "--user", "--quiet", "--collect"]
+        return [self.tool("systemd-run"), "--user", "--quiet", "--collect"]
 
     # Memory
 
@@ -207,7 +206,8 @@ class Ground:
             command = [*self.systemd_run(), "--wait", "--pipe", "--", "sh", "-c", "echo; exec cat >/dev/null"]
         except Unavailable:
             return sizes
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as rival:
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              env=self.environment()) as rival:
             rival.stdout.readline()
             sizes["systemd-run --wait --pipe"] = memory_of(rival.pid)
             rival.stdin.close()
