@@ -36,11 +36,10 @@ void namespace_read(GateWorld *ret_world) {
         }
 }
 
-void namespace_read_for_child(GateWorld *ret_world) {
-        namespace_read(ret_world);
+void namespace_read_for_child(GateWorld *world) {
         for (int i = 0; i < _GATE_NS_MAX; i++) {
-                if (!paths[i].child || ret_world->namespaces[i] == 0)
+                if (!paths[i].child || world->namespaces[i] == 0)
                         continue;
-                ret_world->namespaces[i] = inode_of(paths[i].child) ?: NAMESPACE_UNBORN;
+                world->namespaces[i] = inode_of(paths[i].child) ?: NAMESPACE_UNBORN;
         }
 }

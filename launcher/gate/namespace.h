@@ -13,5 +13,5 @@
 
 void namespace_read(GateWorld *ret_world);
 
-/* That into which a child of ours would be born: after unshare(2) of pids or of time it is another than our own. */
-void namespace_read_for_child(GateWorld *ret_world);
+/* Makes of what was read that into which a child of ours would be born: after unshare(2) of pids or of time it is another than our own. */
+void namespace_read_for_child(GateWorld *world);

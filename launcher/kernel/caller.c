@@ -136,6 +136,7 @@ bool caller_read_namespaces(Caller *caller, GError **error) {
         const char *message = NULL;
 
         namespace_read(&own);
+        caller->world = own;
         namespace_read_for_child(&caller->world);
         if (caller->world.namespaces[GATE_NS_PID] != own.namespaces[GATE_NS_PID])
                 message = "the caller's children would be in another pid namespace than the "

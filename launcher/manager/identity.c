@@ -39,6 +39,7 @@ static void identity_add(GString *text, const char *what, const char *value) {
 static void identity_add_world(GString *text) {
         GateWorld world;
 
+        namespace_read(&world);
         namespace_read_for_child(&world);
         for (int i = 0; i < _GATE_NS_MAX; i++)
                 g_string_append_printf(text, "namespace%d=%" PRIu64 "\n", i, world.namespaces[i]);
