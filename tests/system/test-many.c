@@ -19,6 +19,7 @@
 #define RSS_KB_MAX 64
 #define FDS_MAX \
         7 /* pidfd, cgroup; where there is version 1: its memory's, the parent's, an eventfd each */
+#define SHOWN_MAX  5
 #define FDS_OTHERS 64
 #define SAY_EVERY  100
 
@@ -96,11 +97,24 @@ static bool are_dead(const void *what) {
         return left->len == 0;
 }
 
+static GPtrArray *units_of(const Crowd *crowd) {
+        g_autofree char *pattern = g_strdup_printf("cordon-%s*", crowd->prefix);
+
+        return manager_units(WORDS(pattern));
+}
+
 static bool are_gone(const void *what) {
-        g_autofree char *pattern = g_strdup_printf("cordon-%s*", ((const Crowd *)what)->prefix);
-        g_autoptr(GPtrArray) units = manager_units(WORDS(pattern));
+        g_autoptr(GPtrArray) units = units_of(what);
 
         return units->len == 0;
+}
+
+static void tell_left(const Crowd *crowd) {
+        g_autoptr(GPtrArray) units = units_of(crowd);
+
+        diag("%u units are left", units->len);
+        for (guint i = 0; i < MIN(units->len, SHOWN_MAX); i++)
+                diag("%s", (char *)units->pdata[i]);
 }
 
 /* The test's own looks take their time, too: at every process of the machine. */
@@ -110,8 +124,9 @@ static void expect_gone(const Crowd *crowd, const char *name) {
         ok(kit_wait_until(are_dead, crowd, kit_patience(GONE_USEC + crowd->count * DEAD_EACH)),
            "%s: all of their processes are gone", name);
         dead = kit_now();
-        ok(kit_wait_until(are_gone, crowd, kit_patience(GONE_USEC + crowd->count * GONE_EACH)),
-           "%s: … and all units", name);
+        if (!ok(kit_wait_until(are_gone, crowd, kit_patience(GONE_USEC + crowd->count * GONE_EACH)),
+                "%s: … and all units", name))
+                tell_left(crowd);
         note("after %" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT " ms", (dead - since) / KIT_MSEC,
              (kit_now() - since) / KIT_MSEC);
 }
@@ -269,7 +284,7 @@ int main(void) {
         few = MIN(count, 120);
 
         g_autofree char *program = kit_program("cordon-many");
-        g_auto(Build) build = build_new("many", program);
+        Build build = build_new("many", program);
 
         test_all(&build, count);
         test_killed(&build, count);
@@ -280,7 +295,6 @@ int main(void) {
         test_reloaded(&build, few);
         leftover_check_guard("after all of them");
         build_clear(&build);
-        build = (Build){ 0 };
         kit_clear();
         done_testing();
 }
