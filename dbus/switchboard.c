@@ -238,7 +238,7 @@ bool switchboard_is_connected(const Switchboard *board) {
 }
 
 bool switchboard_is_disconnected(const Switchboard *board) {
-        return board->is_disconnected;
+        return board->is_disconnected || sd_bus_is_open(board->bus) <= 0;
 }
 
 static void on_version(sd_bus_message *reply, const GError *error, void *userdata) {

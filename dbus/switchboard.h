@@ -34,8 +34,8 @@ void switchboard_attach(Switchboard *board, sd_bus *bus);
 
 sd_bus *switchboard_bus(const Switchboard *board); /* borrowed, as the loop */
 sd_event *switchboard_event(const Switchboard *board);
-bool switchboard_is_connected(const Switchboard *board); /* before, nothing can be sent */
-bool switchboard_is_disconnected(const Switchboard *board);
+bool switchboard_is_connected(const Switchboard *board);    /* before, nothing can be sent */
+bool switchboard_is_disconnected(const Switchboard *board); /* or about to be: nothing can be sent */
 
 /* Asked once a connection, and before whatever is sent after this. */
 void switchboard_ask_version(Switchboard *board);

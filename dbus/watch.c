@@ -170,6 +170,11 @@ bool unit_state_start_failed(const UnitState *state) {
         return state->job_result && strcmp(state->job_result, "done") != 0;
 }
 
+bool unit_state_has_come_to_rest(const UnitState *state) {
+        return unit_snapshot_has_ended(&state->snapshot) ||
+               (state->job_result && unit_snapshot_is_at_rest(&state->snapshot));
+}
+
 bool unit_state_is_refused(const UnitState *state) {
         return state->start_error &&
                !g_error_matches(state->start_error, DBUS_ERROR, DBUS_ERROR_NO_ANSWER) &&

@@ -34,6 +34,9 @@ typedef struct {
 
 bool unit_state_start_failed(const UnitState *state); /* the start job is over, and not done */
 
+/* Started, and at rest again, however it was learnt: of what happened while there was no connection the job's result never is. */
+bool unit_state_has_come_to_rest(const UnitState *state);
+
 /* The manager refused the start, and so has made nothing. Without an answer it may have. */
 bool unit_state_is_refused(const UnitState *state);
 

@@ -74,8 +74,8 @@ static void on_comeback(bool is_back, void *userdata) {
                 guard_link_reopened(fleet->guard);
 }
 
-bool fleet_is_waiting(const Fleet *fleet) {
-        return fleet->comeback;
+bool fleet_is_cut_off(const Fleet *fleet) {
+        return fleet->comeback || switchboard_is_disconnected(fleet->board);
 }
 
 Fleet *fleet_join(sd_event *event, Door *door) {

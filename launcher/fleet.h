@@ -30,8 +30,8 @@ bool fleet_enlist(Fleet *fleet, const char *id, FleetHandler handler,
                   void *userdata) G_GNUC_WARN_UNUSED_RESULT;
 void fleet_discharge(Fleet *fleet, const char *id, void *userdata); /* of whom was enlisted */
 
-/* The manager has hung up, and is waited for. */
-bool fleet_is_waiting(const Fleet *fleet);
+/* The manager has hung up, and is waited for, or will be as soon as everybody knows. */
+bool fleet_is_cut_off(const Fleet *fleet);
 
 /* All borrowed. */
 Switchboard *fleet_board(Fleet *fleet);

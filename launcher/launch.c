@@ -263,7 +263,7 @@ static void decide_ending(Launch *launch) {
         const UnitState *state = unit_watch_state(launch->watch);
 
         if (state->is_removed || program_is_ending(launch->program) ||
-            (state->job_result && unit_snapshot_is_at_rest(&state->snapshot)))
+            unit_state_has_come_to_rest(state))
                 clear_away(launch);
 }
 

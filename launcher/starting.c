@@ -23,7 +23,7 @@ static void ask(Launch *launch) {
 bool starting_begin(Launch *launch, GError **error) {
         g_clear_pointer(&launch->program, program_free);
         g_clear_pointer(&launch->watch, unit_watch_free);
-        launch->is_early = fleet_is_waiting(launch->fleet);
+        launch->is_early = fleet_is_cut_off(launch->fleet);
         launch->watch = unit_watch_new(fleet_board(launch->fleet), launch->unit, launch->slice,
                                        life_decide, launch);
         launch->program = birth_program(&launch->settings, &launch->check, launch->fleet,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* cordon-many PREFIX COUNT OPTION… -- COMMAND…: many launches in one process, over one door and on one loop, a few starts
- * in flight at a time. It says "running N" at each hundred and when all run; for SIGUSR1 "cost …" and "told", as at the beginning, before
+ * in flight at a time. It says "running N" at each hundred and when all run, and "settled" when no start is in flight; for SIGUSR1 "cost …" and "told", as at the beginning, before
  * the first launch ("base …") and in the end. SIGUSR2 breaks its connection to the manager ("back": it has another), SIGTERM
  * ends all. Then it says how many came to which outcome ("cancelled 200"), and of how many all is known that should be
  * ("whole 200"). What could not be started is said on standard error. */
@@ -33,7 +33,7 @@ typedef struct {
         const char *prefix;
         unsigned count, begun, running, over, starting;
         unsigned outcomes[_OUTCOME_MAX], whole;
-        bool is_ending, is_beginning;
+        bool is_ending, is_beginning, is_settled;
         Options options;
         Caller caller;
         sd_event *event;
@@ -151,6 +151,10 @@ static void begin_some(Many *many) {
                 }
         }
         many->is_beginning = false;
+        if (!many->is_settled && many->begun == many->count && many->starting == 0) {
+                many->is_settled = true;
+                printf("settled\n");
+        }
 }
 
 static int on_term(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata) {

@@ -15,12 +15,14 @@
 
 #define GONE_USEC  (1 * KIT_SEC)
 #define DEAD_EACH  (1 * KIT_MSEC)
+#define UNITS_USEC (3 * KIT_SEC)
 #define GONE_EACH  (10 * KIT_MSEC) /* a manager takes its time over each of them */
 #define RSS_KB_MAX 64
 #define FDS_MAX \
         7 /* pidfd, cgroup; where there is version 1: its memory's, the parent's, an eventfd each */
 #define SHOWN_MAX  5
 #define FDS_OTHERS 64
+#define IN_FLIGHT  8
 #define SAY_EVERY  100
 
 typedef struct {
@@ -124,7 +126,8 @@ static void expect_gone(const Crowd *crowd, const char *name) {
         ok(kit_wait_until(are_dead, crowd, kit_patience(GONE_USEC + crowd->count * DEAD_EACH)),
            "%s: all of their processes are gone", name);
         dead = kit_now();
-        if (!ok(kit_wait_until(are_gone, crowd, kit_patience(GONE_USEC + crowd->count * GONE_EACH)),
+        if (!ok(kit_wait_until(are_gone, crowd,
+                               kit_patience(UNITS_USEC + crowd->count * GONE_EACH)),
                 "%s: … and all units", name))
                 tell_left(crowd);
         note("after %" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT " ms", (dead - since) / KIT_MSEC,
@@ -255,6 +258,24 @@ static void test_disconnected(const Build *build, unsigned count) {
         expect_ended(&crowd, "after the connection broke");
 }
 
+/* What was just being started may be refused, as nobody knows what came of it; what comes later waits. */
+static void test_disconnected_early(const Build *build, unsigned count) {
+        g_auto(Crowd) crowd = begin(build, "cut", count);
+        int64_t refused, cancelled;
+
+        await_running(&crowd, MIN(count, SAY_EVERY));
+        kit_signal(crowd.run, SIGUSR2);
+        ok(kit_wait_line(crowd.run, "settled"), "a connection that breaks while they start");
+        kit_signal(crowd.run, SIGTERM);
+        kit_finish(crowd.run);
+        refused = MAX(kit_said_number(crowd.run, "refused"), 0);
+        cancelled = kit_said_number(crowd.run, "cancelled");
+        cmp_ok(refused, "<=", IN_FLIGHT, "… has no more refused than were in flight");
+        cmp_ok(refused + cancelled, "==", count, "… and all others run");
+        cmp_ok(kit_said_number(crowd.run, "whole"), "==", cancelled, "… to their end");
+        expect_gone(&crowd, "after the connection broke early");
+}
+
 static void test_reexecuted(const Build *build, unsigned count) {
         const char *reason = manager_cannot_reexecute();
 
@@ -291,6 +312,7 @@ int main(void) {
         test_killed_early(&build, few);
         test_guard_killed(&build, few);
         test_disconnected(&build, few);
+        test_disconnected_early(&build, few);
         test_reexecuted(&build, few);
         test_reloaded(&build, few);
         leftover_check_guard("after all of them");

@@ -450,7 +450,7 @@ static int connect_as_other(const char *path) {
 
 /* While a run of his is there; then that one's cordon is killed. */
 static void test_others(void) {
-        static const char *const sockets[] = { "keeper", "systemd/private", "cordon/guard-1" };
+        static const char *const sockets[] = { "keeper", "systemd/private", "cordon/guard-2" };
         g_autoptr(KitRun) living = start(WORDS("--grace", "1h"),
                                          WORDS("ignore", "TERM", "say", "ready", "pause"));
         g_autofree char *directory = NULL;
