@@ -3,8 +3,8 @@
 /* Orphans come to us, because nobody else may reap them: process 1 of many a container never does. Nobody but them does:
  * whatever else we start is waited for where it is started, or has a parent of its own by then.
  *
- * One that is dead and may not be reaped yet hides those behind it from a look at all children. It is so for the moment of
- * its start; whoever of ours dies meanwhile is heard of by its pidfd, and orphans can wait. */
+ * One that is dead and may not be reaped yet hides those behind it from a look at all children. It is so while it starts, so
+ * those that do are looked at one by one; of the others that die meanwhile their pidfds tell, and orphans can wait. */
 
 #include "nursery.h"
 
@@ -15,6 +15,7 @@
 struct Nursery {
         sd_event_source *children;
         GHashTable *by_pid; /* of Offspring*, all that are not reaped */
+        GQueue fresh;       /* of Offspring*, not taken yet: those that start now */
         GQueue news;        /* of Offspring*, dead, and not told yet */
         Foreground *foreground;
 };
@@ -41,6 +42,18 @@ static bool take_dead(Nursery *nursery) {
         return offspring->pid == 0;
 }
 
+static void look_at_fresh(Nursery *nursery) {
+        for (GList *link = nursery->fresh.head; link; link = link->next) {
+                Offspring *offspring = link->data;
+
+                if (offspring->is_dead)
+                        continue;
+                offspring_reap(offspring);
+                if (offspring->is_dead)
+                        g_queue_push_tail(&nursery->news, offspring);
+        }
+}
+
 static void see_stopped(Nursery *nursery) {
         siginfo_t info = { 0 };
 
@@ -55,6 +68,7 @@ static void see_stopped(Nursery *nursery) {
 static int on_child(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata) {
         Nursery *nursery = userdata;
 
+        look_at_fresh(nursery);
         while (take_dead(nursery))
                 ;
         see_stopped(nursery);
@@ -73,6 +87,7 @@ Nursery *nursery_new(sd_event *event) {
                                 on_child, nursery);
         g_assert(r >= 0);
         nursery->by_pid = g_hash_table_new(NULL, NULL);
+        g_queue_init(&nursery->fresh);
         g_queue_init(&nursery->news);
         nursery->foreground = foreground_new();
         return nursery;
@@ -83,6 +98,7 @@ void nursery_free(Nursery *nursery) {
                 return;
         sd_event_source_disable_unref(nursery->children);
         g_hash_table_unref(nursery->by_pid);
+        g_queue_clear(&nursery->fresh);
         g_queue_clear(&nursery->news);
         foreground_free(nursery->foreground);
         g_free(nursery);
@@ -90,10 +106,16 @@ void nursery_free(Nursery *nursery) {
 
 void nursery_add(Nursery *nursery, Offspring *offspring) {
         g_hash_table_insert(nursery->by_pid, GINT_TO_POINTER(offspring->pid), offspring);
+        g_queue_push_tail(&nursery->fresh, offspring);
+}
+
+void nursery_take(Nursery *nursery, Offspring *offspring) {
+        g_queue_remove(&nursery->fresh, offspring);
 }
 
 void nursery_remove(Nursery *nursery, Offspring *offspring) {
         g_hash_table_remove(nursery->by_pid, GINT_TO_POINTER(offspring->pid));
+        g_queue_remove(&nursery->fresh, offspring);
         g_queue_remove(&nursery->news, offspring);
 }
 

@@ -19,6 +19,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Nursery, nursery_free)
 
 /* It is told of its death. Borrowed. */
 void nursery_add(Nursery *nursery, Offspring *offspring);
+/* It may be reaped from now on. */
+void nursery_take(Nursery *nursery, Offspring *offspring);
 /* Not any more; if it is not dead, it is reaped as an orphan is. */
 void nursery_remove(Nursery *nursery, Offspring *offspring);
 

@@ -76,6 +76,7 @@ void offspring_reap(Offspring *offspring) {
 
 void offspring_take(Offspring *offspring) {
         offspring->is_taken = true;
+        nursery_take(offspring->nursery, offspring);
         offspring_reap(offspring);
 }
 
