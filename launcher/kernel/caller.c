@@ -184,7 +184,7 @@ char *caller_process_identity(pid_t pid) {
         g_autofree char *stat_line = NULL;
         struct stat st;
 
-        if (stat(directory, &st) < 0 || !(stat_line = file_read_text(AT_FDCWD, path)))
+        if (stat(directory, &st) < 0 || !(stat_line = file_read_record(AT_FDCWD, path)))
                 return NULL;
 
         /* Fields are counted from behind the name, which may hold anything. */

@@ -20,16 +20,49 @@ static ssize_t read_piece(int fd, GString *text) {
         return n;
 }
 
-char *file_read_text(int dir, const char *path) {
-        int fd = dir < 0 && dir != AT_FDCWD ? -1 : openat(dir, path, O_RDONLY | O_CLOEXEC);
-        g_autoptr(GString) text = NULL;
+static int open_file(int dir, const char *path) {
+        return dir < 0 && dir != AT_FDCWD ? -1 : openat(dir, path, O_RDONLY | O_CLOEXEC);
+}
+
+static char *read_to_end(int fd, GString *begun) {
+        g_autoptr(GString) text = begun;
         ssize_t n;
+
+        while ((n = read_piece(fd, text)) > 0)
+                ;
+        return n < 0 ? NULL : g_string_free(g_steal_pointer(&text), FALSE);
+}
+
+char *file_read_text(int dir, const char *path) {
+        int fd = open_file(dir, path);
+        char *text;
 
         if (fd < 0)
                 return NULL;
-        text = g_string_sized_new(PIECE);
-        while ((n = read_piece(fd, text)) > 0)
-                ;
+        text = read_to_end(fd, g_string_sized_new(PIECE));
         (void)close(fd);
-        return n < 0 ? NULL : g_string_free(g_steal_pointer(&text), FALSE);
+        return text;
+}
+
+static char *read_record(int fd) {
+        char piece[PIECE];
+        ssize_t n;
+
+        do
+                n = read(fd, piece, PIECE);
+        while (n < 0 && errno == EINTR);
+        if (n < PIECE)
+                return n < 0 ? NULL : g_strndup(piece, (gsize)n);
+        return read_to_end(fd, g_string_new_len(piece, n));
+}
+
+char *file_read_record(int dir, const char *path) {
+        int fd = open_file(dir, path);
+        char *text;
+
+        if (fd < 0)
+                return NULL;
+        text = read_record(fd);
+        (void)close(fd);
+        return text;
 }

@@ -19,7 +19,7 @@ pid_t pidfd_process(int pidfd) {
         g_autofree char *text = NULL;
         const char *number;
 
-        text = file_read_text(AT_FDCWD, path);
+        text = file_read_record(AT_FDCWD, path);
         number = behind(text, "\nPid:");
         return number ? (pid_t)g_ascii_strtoll(number, NULL, 10) : -1;
 }
@@ -32,7 +32,7 @@ bool pidfd_user(int pidfd, uid_t *ret_uid) {
 
         if (pid <= 0)
                 return false;
-        text = file_read_text(AT_FDCWD, path);
+        text = file_read_record(AT_FDCWD, path);
         number = behind(text, "\nUid:");
         if (!number)
                 return false;

@@ -5,6 +5,7 @@
 
 #include "door.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -14,6 +15,7 @@
 #include "dbus/connect.h"
 #include "error.h"
 #include "launcher/gate/protocol.h"
+#include "launcher/kernel/file.h"
 #include "private.h"
 
 #define SYSTEM_SOCKET  "/run/systemd/private"
@@ -129,10 +131,8 @@ static Door *open_kind(ManagerKind kind, GError **error) {
 /* Of a process, as many numbers as there are pid namespaces from ours down to its own. */
 static unsigned count_numbers(const char *process) {
         g_autofree char *path = g_strdup_printf("/proc/%s/status", process);
-        g_autofree char *status = NULL;
-        const char *line = g_file_get_contents(path, &status, NULL, NULL)
-                                   ? strstr(status, "\nNSpid:")
-                                   : NULL;
+        g_autofree char *status = file_read_record(AT_FDCWD, path);
+        const char *line = status ? strstr(status, "\nNSpid:") : NULL;
         unsigned count = 0;
 
         for (line = line ? line + 1 : ""; *line && *line != '\n'; line++)

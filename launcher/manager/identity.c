@@ -68,7 +68,7 @@ static void identity_add_privileges(GString *text) {
         g_autofree char *status = NULL, *label = NULL;
         g_auto(GStrv) lines = NULL;
 
-        status = file_read_text(AT_FDCWD, "/proc/self/status");
+        status = file_read_record(AT_FDCWD, "/proc/self/status");
         if (!status)
                 return;
 
@@ -85,7 +85,7 @@ static void identity_add_privileges(GString *text) {
                 g_string_append_printf(text, "nice=%d\nidle=%d\n", getpriority(PRIO_PROCESS, 0),
                                        sched_getscheduler(0) == SCHED_IDLE);
 
-        label = file_read_text(AT_FDCWD, "/proc/self/attr/current");
+        label = file_read_record(AT_FDCWD, "/proc/self/attr/current");
         if (label)
                 identity_add(text, "label", label);
 }
@@ -108,7 +108,7 @@ static void identity_add_unpropagated_mounts(GString *text) {
 /* On a machine booted with systemd the manager gets a scope from it, else it is rooted below the
  * caller's own cgroup, and then only callers in that cgroup are under the same limits. */
 static void identity_add_cgroups(GString *text) {
-        g_autofree char *table = file_read_text(AT_FDCWD, "/proc/self/cgroup");
+        g_autofree char *table = file_read_record(AT_FDCWD, "/proc/self/cgroup");
         g_auto(GStrv) lines = NULL;
 
         if (!table)
