@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "counter.h"
@@ -102,9 +103,16 @@ static uint64_t kills_in(int dir) {
         return counter_parse(&source, text, &kills) ? kills : 0;
 }
 
+/* The kernel counts the directories in one of cgroups as links to it, beside its two own. */
+static bool has_no_group(int dir) {
+        struct stat st;
+
+        return fstat(dir, &st) == 0 && st.st_nlink == 2;
+}
+
 /* At and below; how many groups there are below is added up. */
 static uint64_t kills_below(int dir, unsigned *groups) {
-        int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        int fd = has_no_group(dir) ? -1 : openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         DIR *stream = fd < 0 ? NULL : fdopendir(fd);
         uint64_t kills = kills_in(dir);
 
@@ -138,18 +146,21 @@ static bool count_kills(OomWatch *watch) {
         return groups > 0;
 }
 
-bool oom_watch_look(OomWatch *watch) {
-        bool is_there;
-
+/* Counted after what was notified: whoever was is counted by then, or about to be. */
+static bool take_in(OomWatch *watch) {
         take_notifications(&watch->own);
         take_notifications(&watch->above);
-        is_there = count_kills(watch);
+        return count_kills(watch);
+}
+
+bool oom_watch_look(OomWatch *watch) {
+        bool is_there = take_in(watch);
+
         return !is_there || watch->kills >= watch->own.notified;
 }
 
 void oom_watch_note_death(OomWatch *watch) {
-        (void)oom_watch_look(watch);
-        watch->is_complete = count_kills(watch);
+        watch->is_complete = take_in(watch);
 }
 
 /* An ancestor's notification is sent from above to below: where both are read between the two, it is not yet ours. */
@@ -164,12 +175,9 @@ static uint64_t own_notifications(const OomWatch *watch) {
 /* The unit's group may go before we have looked into it. Then it is a proof that a limit ran out, our own or one above,
  * while the main process was killed with SIGKILL; nothing else is one. */
 void oom_watch_fill(OomWatch *watch, Facts *facts) {
-        uint64_t own;
-        bool is_there;
+        bool is_there = take_in(watch);
+        uint64_t own = own_notifications(watch);
 
-        (void)oom_watch_look(watch);
-        is_there = count_kills(watch);
-        own = own_notifications(watch);
         facts->oom_kills_local_limit = own;
         facts->local_limit_source = "memory.oom_control (v1) notifications";
         if (watch->kills > 0 || watch->is_complete || is_there) {
