@@ -39,20 +39,33 @@ static const HierarchyName hierarchies[] = {
         { "cpuset", HIERARCHY_CPUSET },
 };
 
-static void hierarchy_take_mount(Cgroup *cgroup, const char *mountpoint, const char *type,
-                                 const char *options) {
-        g_auto(GStrv) words = g_strsplit(options, ",", -1);
+/* A word of a list with commas. */
+static bool list_has(const char *list, const char *word) {
+        size_t length = strlen(word);
+
+        for (const char *p = list; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL)
+                if (strncmp(p, word, length) == 0 && (p[length] == ',' || p[length] == '\0'))
+                        return true;
+        return false;
+}
+
+/* Where it is and can be seen: that is asked only of those that are wanted. */
+static void hierarchy_take_mount(Cgroup *cgroup, const char *mountpoint, const char *device,
+                                 const char *type, const char *options) {
+        bool is_seen = false;
 
         for (size_t i = 0; i < G_N_ELEMENTS(hierarchies); i++) {
                 const HierarchyName *h = &hierarchies[i];
                 bool matches = h->name[0] == '\0'
                                        ? strcmp(type, "cgroup2") == 0
-                                       : strcmp(type, "cgroup") == 0 &&
-                                                 g_strv_contains((const char *const *)words,
-                                                                 h->name);
+                                       : strcmp(type, "cgroup") == 0 && list_has(options, h->name);
 
-                if (matches && !cgroup->roots[h->hierarchy])
-                        cgroup->roots[h->hierarchy] = g_strdup(mountpoint);
+                if (!matches || cgroup->roots[h->hierarchy])
+                        continue;
+                is_seen = is_seen || mount_is_seen(mountpoint, device);
+                if (!is_seen)
+                        return;
+                cgroup->roots[h->hierarchy] = g_strdup(mountpoint);
         }
 }
 
@@ -74,12 +87,11 @@ static void read_mounts(Cgroup *cgroup) {
                     sscanf(behind, " - %63s %*s %1023s", type, options) != 2)
                         continue;
                 point = g_strcompress(mountpoint);
-                if (mount_is_seen(point, device))
-                        hierarchy_take_mount(cgroup, point, type, options);
+                hierarchy_take_mount(cgroup, point, device, type, options);
         }
 }
 
-/* Those of version 1 are many, and needed at the start and in the end. As long as the unified one, which stays open, is there,
+/* Those of version 1 are many, and opened when they are needed: some at the start, some in the end. As long as the unified one, which stays open, is there,
  * the slice is, and no later one can have its name. */
 static int dir_of(Cgroup *cgroup, Hierarchy hierarchy) {
         int *dir = &cgroup->dirs[hierarchy];
@@ -120,26 +132,23 @@ static char *path_of_slice(const char *path, const char *slice) {
 
 static void hierarchy_take_path(Cgroup *cgroup, const char *controllers, const char *path,
                                 const char *slice) {
-        g_auto(GStrv) words = g_strsplit(controllers, ",", -1);
         g_autofree char *inside = path_of_slice(path, slice);
 
         for (size_t i = 0; inside && i < G_N_ELEMENTS(hierarchies); i++) {
                 Hierarchy h = hierarchies[i].hierarchy;
                 bool matches = hierarchies[i].name[0] == '\0'
                                        ? controllers[0] == '\0'
-                                       : g_strv_contains((const char *const *)words,
-                                                         hierarchies[i].name);
+                                       : list_has(controllers, hierarchies[i].name);
 
                 if (!matches || !cgroup->roots[h] || cgroup->paths[h])
                         continue;
                 cgroup->paths[h] = g_strconcat(cgroup->roots[h], inside, NULL);
-                cgroup->dirs[h] = open(cgroup->paths[h], O_PATH | O_DIRECTORY | O_CLOEXEC);
         }
 }
 
 static bool read_paths(Cgroup *cgroup, pid_t pid, const char *slice) {
         g_autofree char *file = g_strdup_printf("/proc/%d/cgroup", (int)pid);
-        g_autofree char *text = file_read_text(AT_FDCWD, file);
+        g_autofree char *text = file_read_record(AT_FDCWD, file);
 
         if (!text)
                 return false;
@@ -151,6 +160,9 @@ static bool read_paths(Cgroup *cgroup, pid_t pid, const char *slice) {
                 if (g_strv_length(fields) == 3)
                         hierarchy_take_path(cgroup, fields[1], fields[2], slice);
         }
+        if (cgroup->paths[HIERARCHY_UNIFIED])
+                cgroup->dirs[HIERARCHY_UNIFIED] = open(cgroup->paths[HIERARCHY_UNIFIED],
+                                                       O_PATH | O_DIRECTORY | O_CLOEXEC);
         return true;
 }
 
@@ -240,7 +252,7 @@ static const char *page_read(Page *page, Cgroup *cgroup, const CounterSource *so
                 return page->text;
         g_free(page->text);
         page->source = source;
-        page->text = file_read_text(dir_of(cgroup, source->hierarchy), source->file);
+        page->text = file_read_record(dir_of(cgroup, source->hierarchy), source->file);
         return page->text;
 }
 
@@ -271,7 +283,8 @@ void cgroup_read_facts(Cgroup *cgroup, Facts *facts) {
         if (!cgroup->ancestry)
                 return;
         g_free(facts->oom_ancestor);
-        facts->oom_ancestor = ancestry_find_met(cgroup->ancestry);
+        facts->oom_ancestor = facts->oom_kills == 0 ? NULL /* nobody's */
+                                                    : ancestry_find_met(cgroup->ancestry);
         facts->is_ancestry_whole = ancestry_is_whole(cgroup->ancestry);
 }
 
@@ -322,9 +335,22 @@ const char *cgroup_path(const Cgroup *cgroup) {
         return cgroup->paths[HIERARCHY_UNIFIED];
 }
 
-uint64_t cgroup_count_processes(Cgroup *cgroup) {
-        g_autoptr(GArray) pids = g_array_new(FALSE, FALSE, sizeof(pid_t));
+/* Of the whole tree, in one file; the root of all has none. */
+static bool is_empty(const Cgroup *cgroup) {
+        static const CounterSource source = { HIERARCHY_UNIFIED, "cgroup.events",
+                                              .key = "populated" };
+        g_autofree char *text = file_read_record(cgroup->dirs[HIERARCHY_UNIFIED], source.file);
+        uint64_t populated = 1;
 
+        return text && counter_parse(&source, text, &populated) && populated == 0;
+}
+
+uint64_t cgroup_count_processes(Cgroup *cgroup) {
+        g_autoptr(GArray) pids = NULL;
+
+        if (is_empty(cgroup))
+                return 0;
+        pids = g_array_new(FALSE, FALSE, sizeof(pid_t));
         cgroup_list_processes(cgroup_path(cgroup), pids);
         return pids->len;
 }
@@ -360,36 +386,41 @@ static uint64_t scale_quota(const char *level, const char *file, uint64_t quota)
 
         if (quota == LIMIT_INFINITY || strcmp(file, "cpu.cfs_quota_us") != 0)
                 return quota;
-        text = file_read_text(AT_FDCWD, name);
+        text = file_read_record(AT_FDCWD, name);
         if (!text || !counter_parse_limit("", text, &period) || period == 0)
                 return LIMIT_INFINITY;
         return quota * G_USEC_PER_SEC / period;
 }
 
-/* Walks from the slice up to the root of the hierarchy. A level without the file does not limit anything. */
-static bool minimum_upwards(const char *path, const char *root, const char *file,
+/* Walks from the slice up to the root of the hierarchy. A level without the file does not limit anything, but where the
+ * slice itself has none, nobody can tell: false. */
+static bool minimum_upwards(Cgroup *cgroup, Hierarchy hierarchy, const char *file,
                             uint64_t *ret_value) {
-        g_autofree char *level = g_strdup(path);
-        uint64_t minimum = LIMIT_INFINITY;
-        bool found = false;
+        const char *root = cgroup->roots[hierarchy];
+        g_autofree char *level = g_strdup(cgroup->paths[hierarchy]);
+        g_autofree char *text = file_read_record(dir_of(cgroup, hierarchy), file);
+        uint64_t minimum = LIMIT_INFINITY, value = 0;
+        bool is_found = false;
 
-        while (g_str_has_prefix(level, root)) {
-                g_autofree char *name = g_build_filename(level, file, NULL);
-                g_autofree char *text = file_read_text(AT_FDCWD, name);
-                uint64_t value = 0;
-
+        if (!text)
+                return false;
+        for (;;) {
                 if (text && counter_parse_limit(file, text, &value)) {
-                        value = scale_quota(level, file, value);
-                        minimum = MIN(minimum, value);
-                        found = true;
+                        minimum = MIN(minimum, scale_quota(level, file, value));
+                        is_found = true;
                 }
                 if (strlen(level) <= strlen(root))
                         break;
                 *strrchr(level, '/') = '\0';
+
+                g_autofree char *name = g_build_filename(level, file, NULL);
+
+                g_free(text);
+                text = file_read_record(AT_FDCWD, name);
         }
 
         *ret_value = minimum;
-        return found;
+        return is_found;
 }
 
 static Hierarchy hierarchy_named(const char *name, size_t length) {
@@ -402,29 +433,24 @@ static Hierarchy hierarchy_named(const char *name, size_t length) {
 
 bool cgroup_read_effective(Cgroup *cgroup, Limit limit, uint64_t *ret_value) {
         const LimitInfo *info = limit_info(limit);
-        Hierarchy unified = HIERARCHY_UNIFIED;
+        const char *legacy = info->readback_name_v1;
 
         if (!info->readback_name)
                 return false;
-        if (cgroup->dirs[unified] >= 0 &&
-            faccessat(cgroup->dirs[unified], info->readback_name, F_OK, 0) == 0)
-                return minimum_upwards(cgroup->paths[unified], cgroup->roots[unified],
-                                       info->readback_name, ret_value);
-        if (!info->readback_name_v1)
+        if (minimum_upwards(cgroup, HIERARCHY_UNIFIED, info->readback_name, ret_value))
+                return true;
+        if (!legacy)
                 return false;
 
-        const char *slash = strchr(info->readback_name_v1, '/');
-        Hierarchy legacy = hierarchy_named(info->readback_name_v1,
-                                           (size_t)(slash - info->readback_name_v1));
+        const char *slash = strchr(legacy, '/');
 
-        if (dir_of(cgroup, legacy) < 0 || faccessat(dir_of(cgroup, legacy), slash + 1, F_OK, 0) < 0)
-                return false;
-        return minimum_upwards(cgroup->paths[legacy], cgroup->roots[legacy], slash + 1, ret_value);
+        return minimum_upwards(cgroup, hierarchy_named(legacy, (size_t)(slash - legacy)), slash + 1,
+                               ret_value);
 }
 
 char *cgroup_path_of(const Cgroup *cgroup, pid_t pid) {
         g_autofree char *file = g_strdup_printf("/proc/%d/cgroup", (int)pid);
-        g_autofree char *text = file_read_text(AT_FDCWD, file);
+        g_autofree char *text = file_read_record(AT_FDCWD, file);
 
         if (!text)
                 return NULL;
@@ -444,10 +470,10 @@ bool cgroup_is_version_1(const Cgroup *cgroup, const char *controller) {
 }
 
 char *cgroup_read_cpus(Cgroup *cgroup) {
-        char *list = file_read_text(cgroup->dirs[HIERARCHY_UNIFIED], "cpuset.cpus.effective");
+        char *list = file_read_record(cgroup->dirs[HIERARCHY_UNIFIED], "cpuset.cpus.effective");
 
         if (!list)
-                list = file_read_text(dir_of(cgroup, HIERARCHY_CPUSET), "cpuset.effective_cpus");
+                list = file_read_record(dir_of(cgroup, HIERARCHY_CPUSET), "cpuset.effective_cpus");
         return list ? g_strchomp(list) : NULL;
 }
 
@@ -456,7 +482,7 @@ static char **read_unified_controllers(const Cgroup *cgroup, const char *control
         g_autofree char *path = root ? g_build_filename(root, control_group, "cgroup.controllers",
                                                         NULL)
                                      : NULL;
-        g_autofree char *text = path ? file_read_text(AT_FDCWD, path) : NULL;
+        g_autofree char *text = path ? file_read_record(AT_FDCWD, path) : NULL;
 
         if (!text)
                 return NULL;
