@@ -49,7 +49,8 @@ void session_lift_own_limits(void) {
         (void)signal(SIGXFSZ, SIG_IGN);
         (void)signal(SIGCHLD, SIG_DFL); /* who ignores it never learns how helpers of ours ended */
         for (size_t i = 0; i < G_N_ELEMENTS(resources); i++)
-                if (getrlimit((__rlimit_resource_t)resources[i], &limit) == 0) {
+                if (getrlimit((__rlimit_resource_t)resources[i], &limit) == 0 &&
+                    limit.rlim_cur != limit.rlim_max) {
                         limit.rlim_cur = limit.rlim_max;
                         (void)setrlimit((__rlimit_resource_t)resources[i], &limit);
                 }
@@ -87,7 +88,7 @@ static bool check_scope(const LaunchSettings *settings, const Spec *spec, GError
 
         if (!spec->is_scope)
                 return true;
-        if (!door_counts_as_we_do(settings->door)) {
+        if (!door_counts_as_we_do(settings->door, settings->caller)) {
                 g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_NAMESPACE,
                             "--scope: the %s manager is in another pid namespace and would take "
                             "another process for the program; --private starts one in the "

@@ -20,6 +20,8 @@
 #include "launcher/gate/namespace.h"
 #include "launcher/gate/schedule.h"
 
+#define CLASSIC_SIGNALS UINT64_C(0x7fffffff) /* 1 to 31 */
+
 static const char *const unit_variables[] = {
         "NOTIFY_SOCKET",
         "INVOCATION_ID",
@@ -108,18 +110,35 @@ static void read_groups(Caller *caller) {
         caller->group_count = count > 0 ? (uint32_t)count : 0;
 }
 
-static void read_signals(Caller *caller) {
+const char *caller_find_status(const char *status, const char *key) {
+        const char *found = status ? strstr(status, key) : NULL;
+
+        return found ? found + strlen(key) : NULL;
+}
+
+/* One line of /proc says it, else each signal has to be asked for. */
+static uint64_t read_ignored(const char *status) {
+        const char *line = caller_find_status(status, "\nSigIgn:\t");
         struct sigaction action;
+        uint64_t ignored = 0;
+
+        if (line)
+                return g_ascii_strtoull(line, NULL, 16) & CLASSIC_SIGNALS;
+        for (int i = 1; i < 32; i++)
+                if (sigaction(i, NULL, &action) == 0 && action.sa_handler == SIG_IGN)
+                        ignored |= UINT64_C(1) << (i - 1);
+        return ignored;
+}
+
+static void read_signals(Caller *caller) {
         sigset_t mask;
 
         if (sigprocmask(SIG_SETMASK, NULL, &mask) < 0)
                 sigemptyset(&mask);
-        for (int i = 1; i < NSIG; i++) {
+        for (int i = 1; i < NSIG; i++)
                 if (sigismember(&mask, i) > 0)
                         caller->signal_mask |= UINT64_C(1) << (i - 1);
-                if (i < 32 && sigaction(i, NULL, &action) == 0 && action.sa_handler == SIG_IGN)
-                        caller->signal_ignored |= UINT64_C(1) << (i - 1);
-        }
+        caller->signal_ignored = read_ignored(caller->status);
 }
 
 /* Ours is the number that a process has where /proc was mounted. */
@@ -155,7 +174,7 @@ bool caller_read_place(Caller *caller, const char *directory, GError **error) {
 }
 
 void caller_read(Caller *caller) {
-        *caller = (Caller){ 0 };
+        *caller = (Caller){ .status = file_read_record(AT_FDCWD, "/proc/self/status") };
         caller->umask = umask(0);
         (void)umask(caller->umask);
         caller->nice = schedule_read_nice();
@@ -169,11 +188,13 @@ void caller_read(Caller *caller) {
 
 void caller_copy(const Caller *from, Caller *to) {
         *to = *from;
+        to->status = g_strdup(from->status);
         to->directory = g_strdup(from->directory);
         to->groups = g_memdup2(from->groups, MAX(from->group_count, 1) * sizeof *from->groups);
 }
 
 void caller_clear(Caller *caller) {
+        g_clear_pointer(&caller->status, g_free);
         g_clear_pointer(&caller->directory, g_free);
         g_clear_pointer(&caller->groups, g_free);
 }

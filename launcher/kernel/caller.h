@@ -14,6 +14,7 @@
 #include "launcher/gate/protocol.h"
 
 typedef struct {
+        char *status; /* the text of /proc/self/status, first of all; NULL: it is not to be had */
         char *directory; /* absolute */
         dev_t directory_dev;
         ino_t directory_ino;
@@ -39,6 +40,9 @@ bool caller_read_place(Caller *caller, const char *directory,
 /* As it was read so far; nothing is shared. */
 void caller_copy(const Caller *from, Caller *to);
 void caller_clear(Caller *caller);
+
+/* Behind KEY ("\nCapEff:\t") in the text of a status file. NULL: it has none. */
+const char *caller_find_status(const char *status, const char *key);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Caller, caller_clear)
 
 /* May we mount? Then isolation of a child needs no namespace of users. */

@@ -6,7 +6,6 @@
 #include "door.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -63,7 +62,7 @@ static bool booted_with_systemd(void) {
         return g_file_test("/run/systemd/system", G_FILE_TEST_IS_DIR);
 }
 
-static bool open_system(Door *door, GError **error) {
+static bool open_system(Door *door, const Caller *caller, GError **error) {
         if (!booted_with_systemd()) {
                 g_set_error(
                         error, MANAGER_ERROR, MANAGER_ERROR_UNREACHABLE,
@@ -80,7 +79,7 @@ static bool open_system(Door *door, GError **error) {
         return connect_direct(door->socket_path, &door->bus, error);
 }
 
-static bool open_user(Door *door, GError **error) {
+static bool open_user(Door *door, const Caller *caller, GError **error) {
         g_autofree char *runtime_dir = user_runtime_dir();
 
         door->socket_path = g_build_filename(runtime_dir, "systemd", "private", NULL);
@@ -99,12 +98,10 @@ static uint32_t own_namespaces(void) {
         return (1U << GATE_NS_MNT) | (geteuid() != 0 ? 1U << GATE_NS_USER : 0);
 }
 
-static bool open_private(Door *door, GError **error) {
-        g_autofree char *keeper = door_program_path("cordon-keeper");
+static bool open_private(Door *door, const Caller *caller, GError **error) {
         g_autofree char *runtime_dir = NULL;
-        PrivateSettings settings = { .idle_usec = PRIVATE_IDLE_DEFAULT_USEC };
+        PrivateSettings settings = { .caller = caller, .idle_usec = PRIVATE_IDLE_DEFAULT_USEC };
 
-        settings.keeper_path = keeper;
         if (!private_manager_ensure(&settings, &runtime_dir, &door->hold_fd, error))
                 return false;
 
@@ -114,43 +111,42 @@ static bool open_private(Door *door, GError **error) {
         return connect_direct(door->socket_path, &door->bus, error);
 }
 
-static bool (*const openers[_MANAGER_MAX])(Door *, GError **) = {
+static bool (*const openers[_MANAGER_MAX])(Door *, const Caller *, GError **) = {
         [MANAGER_SYSTEM] = open_system,
         [MANAGER_USER] = open_user,
         [MANAGER_PRIVATE] = open_private,
 };
 
-static Door *open_kind(ManagerKind kind, GError **error) {
+static Door *open_kind(ManagerKind kind, const Caller *caller, GError **error) {
         g_autoptr(Door) door = g_new0(Door, 1);
 
         door->kind = kind;
         door->hold_fd = -1;
-        return openers[kind](door, error) ? g_steal_pointer(&door) : NULL;
+        return openers[kind](door, caller, error) ? g_steal_pointer(&door) : NULL;
 }
 
 /* Of a process, as many numbers as there are pid namespaces from ours down to its own. */
-static unsigned count_numbers(const char *process) {
-        g_autofree char *path = g_strdup_printf("/proc/%s/status", process);
-        g_autofree char *status = file_read_record(AT_FDCWD, path);
-        const char *line = status ? strstr(status, "\nNSpid:") : NULL;
+static unsigned count_numbers(const char *status) {
+        const char *line = caller_find_status(status, "\nNSpid:") ?: "";
         unsigned count = 0;
 
-        for (line = line ? line + 1 : ""; *line && *line != '\n'; line++)
+        for (; *line && *line != '\n'; line++)
                 count += *line == '\t';
         return count;
 }
 
 /* Who listens on the socket is the manager, or the bus that it is on. */
-bool door_counts_as_we_do(const Door *door) {
+bool door_counts_as_we_do(const Door *door, const Caller *caller) {
         struct ucred peer = { 0 };
         socklen_t size = sizeof peer;
-        char process[16];
+        g_autofree char *path = NULL, *status = NULL;
 
         if (getsockopt(sd_bus_get_fd(door->bus), SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 ||
             peer.pid <= 0)
                 return false;
-        (void)snprintf(process, sizeof process, "%d", (int)peer.pid);
-        return count_numbers(process) == count_numbers("self");
+        path = g_strdup_printf("/proc/%d/status", (int)peer.pid);
+        status = file_read_record(AT_FDCWD, path);
+        return count_numbers(status) == count_numbers(caller->status);
 }
 
 bool door_is_unprivileged(const Door *door) {
@@ -165,15 +161,19 @@ ManagerKind door_guess(ManagerKind kind) {
         return booted_with_systemd() ? MANAGER_SYSTEM : MANAGER_PRIVATE;
 }
 
-Door *door_open(ManagerKind kind, GError **error) {
+Door *door_open_for(ManagerKind kind, const Caller *caller, GError **error) {
         if (kind != MANAGER_AUTO)
-                return open_kind(kind, error);
+                return open_kind(kind, caller, error);
         if (geteuid() == 0 && booted_with_systemd())
-                return open_kind(MANAGER_SYSTEM, error);
+                return open_kind(MANAGER_SYSTEM, caller, error);
 
-        Door *door = open_kind(MANAGER_USER, NULL);
+        Door *door = open_kind(MANAGER_USER, caller, NULL);
 
-        return door ?: open_kind(MANAGER_PRIVATE, error);
+        return door ?: open_kind(MANAGER_PRIVATE, caller, error);
+}
+
+Door *door_open(ManagerKind kind, GError **error) {
+        return door_open_for(kind, NULL, error);
 }
 
 void door_free(Door *door) {

@@ -9,6 +9,7 @@
 #include <systemd/sd-event.h>
 
 #include "dbus/connect.h"
+#include "launcher/kernel/caller.h"
 
 typedef enum {
         MANAGER_AUTO, /* system if root and booted with systemd; else user if reachable; else private */
@@ -33,6 +34,9 @@ bool manager_kind_from_word(const char *word, ManagerKind *ret_kind);
 const char *manager_kind_word(ManagerKind kind);
 
 Door *door_open(ManagerKind kind, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* The same where the caller has been read, which then need not be done once more; namespaces included. */
+Door *door_open_for(ManagerKind kind, const Caller *caller,
+                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
 /* Which one would be opened, as far as nobody is asked. */
 ManagerKind door_guess(ManagerKind kind);
 
@@ -43,7 +47,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Door, door_free)
 bool door_is_unprivileged(const Door *door);
 
 /* A process has the same number to it as to us. */
-bool door_counts_as_we_do(const Door *door);
+bool door_counts_as_we_do(const Door *door, const Caller *caller);
 
 /* Nobody has hung up, as far as the loop has seen. */
 bool door_is_open(const Door *door);

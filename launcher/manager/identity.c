@@ -36,52 +36,65 @@ static void identity_add(GString *text, const char *what, const char *value) {
 }
 
 /* The manager is a child. */
-static void identity_add_world(GString *text) {
+static void identity_add_world(GString *text, const GateWorld *known) {
         GateWorld world;
 
-        namespace_read(&world);
-        namespace_read_for_child(&world);
+        if (known) {
+                world = *known;
+        } else {
+                namespace_read(&world);
+                namespace_read_for_child(&world);
+        }
         for (int i = 0; i < _GATE_NS_MAX; i++)
                 g_string_append_printf(text, "namespace%d=%" PRIu64 "\n", i, world.namespaces[i]);
         g_string_append_printf(text, "root=%" PRIu64 ":%" PRIu64 "\n", world.root_dev,
                                world.root_ino);
 }
 
-static uint64_t identity_capabilities(char *const *lines) {
-        for (; *lines; lines++)
-                if (g_str_has_prefix(*lines, "CapEff:"))
-                        return g_ascii_strtoull(*lines + strlen("CapEff:\t"), NULL, 16);
-        return 0;
+static uint64_t identity_capabilities(const char *status) {
+        const char *line = caller_find_status(status, "\nCapEff:\t");
+
+        return line ? g_ascii_strtoull(line, NULL, 16) : 0;
 }
 
-static void identity_add_hard_limits(GString *text) {
-        for (int resource = 0; resource < (int)RLIM_NLIMITS; resource++) {
-                struct rlimit limit;
+/* Ours are never raised: they are the caller's. */
+static void identity_add_hard_limits(GString *text, const struct rlimit *known) {
+        G_STATIC_ASSERT((int)RLIM_NLIMITS == GATE_RLIMITS);
 
-                if (getrlimit(resource, &limit) >= 0)
+        for (int resource = 0; resource < (int)RLIM_NLIMITS; resource++) {
+                struct rlimit limit = known ? known[resource] : (struct rlimit){ 0 };
+
+                if (known || getrlimit(resource, &limit) >= 0)
                         g_string_append_printf(text, "rlimit%d=%ju\n", resource,
                                                (uintmax_t)limit.rlim_max);
         }
 }
 
-static void identity_add_privileges(GString *text) {
-        g_autofree char *status = NULL, *label = NULL;
-        g_auto(GStrv) lines = NULL;
+/* In the order of the file, whole lines. */
+static void identity_add_status(GString *text, const char *status) {
+        g_auto(GStrv) lines = g_strsplit(status, "\n", -1);
 
-        status = file_read_record(AT_FDCWD, "/proc/self/status");
-        if (!status)
-                return;
-
-        lines = g_strsplit(status, "\n", -1);
         for (char **line = lines; *line; line++)
                 for (size_t i = 0; i < G_N_ELEMENTS(identity_status_lines); i++)
                         if (g_str_has_prefix(*line, identity_status_lines[i]))
                                 identity_add(text, "status", *line);
+}
 
-        if (!(identity_capabilities(lines) & (UINT64_C(1) << IDENTITY_CAP_SYS_RESOURCE)))
-                identity_add_hard_limits(text);
+static void identity_add_privileges(GString *text, const Caller *caller) {
+        g_autofree char *status = caller ? g_strdup(caller->status)
+                                         : file_read_record(AT_FDCWD, "/proc/self/status");
+        g_autofree char *label = NULL;
+        uint64_t capabilities;
 
-        if (!(identity_capabilities(lines) & (UINT64_C(1) << IDENTITY_CAP_SYS_NICE)))
+        if (!status)
+                return;
+
+        identity_add_status(text, status);
+        capabilities = identity_capabilities(status);
+        if (!(capabilities & (UINT64_C(1) << IDENTITY_CAP_SYS_RESOURCE)))
+                identity_add_hard_limits(text, caller ? caller->rlimits : NULL);
+
+        if (!(capabilities & (UINT64_C(1) << IDENTITY_CAP_SYS_NICE)))
                 g_string_append_printf(text, "nice=%d\nidle=%d\n", getpriority(PRIO_PROCESS, 0),
                                        sched_getscheduler(0) == SCHED_IDLE);
 
@@ -124,14 +137,14 @@ static void identity_add_cgroups(GString *text) {
         }
 }
 
-char *identity_key(const char *base) {
+char *identity_key(const char *base, const Caller *caller) {
         g_autoptr(GString) text = g_string_new(NULL);
         g_autofree char *hash = NULL;
 
         g_string_append_printf(text, "protocol=%d\n", IDENTITY_PROTOCOL);
         identity_add(text, "base", base);
-        identity_add_world(text);
-        identity_add_privileges(text);
+        identity_add_world(text, caller ? &caller->world : NULL);
+        identity_add_privileges(text, caller);
         if (!identity_is_booted()) {
                 identity_add_unpropagated_mounts(text);
                 identity_add_cgroups(text);

@@ -8,6 +8,8 @@
 #include <glib.h>
 #include <stdbool.h>
 
+#include "launcher/kernel/caller.h"
+
 /* Raised whenever a launcher must not talk to a keeper of an earlier build. */
 #define IDENTITY_PROTOCOL 1
 
@@ -18,5 +20,6 @@ bool identity_is_booted(void);
  * inner groups empty; a caller in it belongs to the group above. */
 #define IDENTITY_CALLER_GROUP "cordon-caller"
 
-/* 16 hexadecimal digits; `base` is where the runtime directory is going to be. */
-char *identity_key(const char *base);
+/* 16 hexadecimal digits; `base` is where the runtime directory is going to be. The caller as it was read, namespaces
+ * included; NULL: all is read here. */
+char *identity_key(const char *base, const Caller *caller);

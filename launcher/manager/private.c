@@ -21,6 +21,7 @@
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 
+#include "door.h"
 #include "error.h"
 #include "fd.h"
 #include "hold.h"
@@ -179,11 +180,14 @@ static uint64_t private_idle_usec(const PrivateSettings *settings) {
 }
 
 static SearchStep private_search_start(PrivateSearch *search, GError **error) {
+        g_autofree char *keeper = search->settings->keeper_path
+                                          ? g_strdup(search->settings->keeper_path)
+                                          : door_program_path("cordon-keeper");
         g_autoptr(GError) reason = NULL;
         HoldAnswer answer;
 
         fd_close_pointer(&search->hold_fd);
-        if (!spawn_keeper(search->settings->keeper_path, search->dir.path, search->dir.fd,
+        if (!spawn_keeper(keeper, search->dir.path, search->dir.fd,
                           private_idle_usec(search->settings), &search->hold_fd, error))
                 return SEARCH_FAILED;
 
@@ -201,8 +205,7 @@ static SearchStep private_search_start(PrivateSearch *search, GError **error) {
                 g_propagate_error(error, g_steal_pointer(&reason));
         else
                 g_set_error(error, MANAGER_ERROR, MANAGER_ERROR_KEEPER,
-                            "%s ended without a word while starting the private manager",
-                            search->settings->keeper_path);
+                            "%s ended without a word while starting the private manager", keeper);
         return SEARCH_FAILED;
 }
 
@@ -256,7 +259,7 @@ static SearchStep private_search_step(PrivateSearch *search, GError **error) {
         SearchStep step;
 
         runtime_dir_clear(&search->dir);
-        if (!runtime_dir_open(identity_key, &search->dir, error))
+        if (!runtime_dir_open(identity_key, search->settings->caller, &search->dir, error))
                 return SEARCH_FAILED;
 
         step = private_search_connect(search, error);

@@ -9,12 +9,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "launcher/kernel/caller.h"
+
 #define PRIVATE_IDLE_DEFAULT_USEC (60 * UINT64_C(1000000))
 
 typedef struct {
-        const char *keeper_path; /* the cordon-keeper program; borrowed */
-        uint64_t idle_usec;      /* how long it stays when nobody uses it */
-        uint64_t patience_usec;  /* for somebody else who is starting it; 0: a minute */
+        const char *keeper_path; /* the cordon-keeper program; borrowed; NULL: ours */
+        const Caller *caller;   /* whose it is, with its namespaces; borrowed; NULL: not read yet */
+        uint64_t idle_usec;     /* how long it stays when nobody uses it */
+        uint64_t patience_usec; /* for somebody else who is starting it; 0: a minute */
 } PrivateSettings;
 
 /* $CORDON_PRIVATE_IDLE (a duration, "500ms") has the last word about idle_usec: that is for tests. */

@@ -99,12 +99,12 @@ static void runtime_set_error(GError **error, const char *path, int code) {
                             "no runtime directory: %s: %s", path, g_strerror(code));
 }
 
-bool runtime_dir_open(RuntimeKey key, RuntimeDir *ret_dir, GError **error) {
+bool runtime_dir_open(RuntimeKey key, const Caller *caller, RuntimeDir *ret_dir, GError **error) {
         g_auto(RuntimeDir) dir = RUNTIME_DIR_INIT;
         g_autofree char *hash = NULL;
 
         dir.base = runtime_base_path();
-        hash = key(dir.base);
+        hash = key(dir.base, caller);
         dir.name = g_strdup_printf("private-%s", hash);
         dir.path = g_build_filename(dir.base, dir.name, NULL);
 

@@ -10,6 +10,8 @@
 #include <glib.h>
 #include <stdbool.h>
 
+#include "launcher/kernel/caller.h"
+
 typedef struct {
         char *base; /* absolute path of BASE */
         char *name; /* private-KEY */
@@ -20,10 +22,10 @@ typedef struct {
 
 #define RUNTIME_DIR_INIT ((RuntimeDir){ .base_fd = -1, .fd = -1 })
 
-/* Finds BASE (makes it where missing), asks `key` for the KEY that belongs to it, makes and opens the
+/* Finds BASE (makes it where missing), asks `key` for the KEY that belongs to it and the caller (NULL: not read yet), makes and opens the
  * directory. */
-typedef char *(*RuntimeKey)(const char *base);
-bool runtime_dir_open(RuntimeKey key, RuntimeDir *ret_dir, GError **error);
+typedef char *(*RuntimeKey)(const char *base, const Caller *caller);
+bool runtime_dir_open(RuntimeKey key, const Caller *caller, RuntimeDir *ret_dir, GError **error);
 
 /* The same from a path and an open directory: what the keeper gets from its starter. */
 bool runtime_dir_adopt(const char *path, int fd, RuntimeDir *ret_dir, GError **error);
