@@ -17,11 +17,12 @@
 #include <string.h>
 #include <unistd.h>
 
-static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
+static const int signals[INTERRUPT_SIGNALS] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
 
 static struct {
         pid_t owner; /* whose notes they are: not a child's that has yet to become what it will */
         uint64_t ignored;
+        bool is_held;
         struct {
                 int fd;
                 bool is_replaced;
@@ -60,9 +61,12 @@ static void handle_as(void (*handler)(int)) {
 void interrupt_hold(void) {
         sigset_t set;
 
+        if (prepared.is_held)
+                return;
         get_set(&set);
         (void)sigprocmask(SIG_BLOCK, &set, NULL);
         handle_as(SIG_DFL);
+        prepared.is_held = true;
 }
 
 static void wait_for_room(int fd) {
@@ -126,6 +130,7 @@ void interrupt_begin(uint64_t ignored) {
 
         prepared.ignored = ignored;
         prepared.owner = getpid();
+        prepared.is_held = false;
         handle_as(on_signal);
         get_set(&set);
         (void)sigprocmask(SIG_UNBLOCK, &set, NULL);
@@ -145,23 +150,22 @@ static void set_note(size_t index, size_t i, const InterruptNote *note) {
         prepared.notes[index][i].text = g_strdup(note->text);
 }
 
-void interrupt_prepare(int number, const InterruptNote notes[INTERRUPT_NOTES]) {
+void interrupt_prepare(const InterruptNote notes[INTERRUPT_SIGNALS][INTERRUPT_NOTES]) {
         sigset_t set, before;
 
         get_set(&set);
         (void)sigprocmask(SIG_BLOCK, &set, &before);
         prepared.owner = getpid();
         for (size_t index = 0; index < G_N_ELEMENTS(signals); index++)
-                for (size_t i = 0; signals[index] == number && i < INTERRUPT_NOTES; i++)
-                        set_note(index, i, &notes[i]);
+                for (size_t i = 0; i < INTERRUPT_NOTES; i++)
+                        set_note(index, i, &notes[index][i]);
         (void)sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
 void interrupt_forget(void) {
-        static const InterruptNote nothing[INTERRUPT_NOTES];
+        static const InterruptNote nothing[INTERRUPT_SIGNALS][INTERRUPT_NOTES];
 
-        for (size_t i = 0; i < G_N_ELEMENTS(signals); i++)
-                interrupt_prepare(signals[i], nothing);
+        interrupt_prepare(nothing);
 }
 
 void interrupt_end(void) {

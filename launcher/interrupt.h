@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 /* The signals that cancel a run; 0: no more. */
+#define INTERRUPT_SIGNALS 6
 int interrupt_signal(size_t index);
 
 /* To be written to a descriptor when the signal comes. */
@@ -26,8 +27,8 @@ typedef struct {
 /* Bit n−1 of ignored: the caller ignores signal n, and so do we. */
 void interrupt_begin(uint64_t ignored);
 
-/* For one signal, in place of what was prepared before; the notes are written in their order. */
-void interrupt_prepare(int number, const InterruptNote notes[INTERRUPT_NOTES]);
+/* For each signal, by its index, in place of what was prepared before; the notes are written in their order. */
+void interrupt_prepare(const InterruptNote notes[INTERRUPT_SIGNALS][INTERRUPT_NOTES]);
 void interrupt_forget(void); /* all that was prepared */
 
 /* From now on they are blocked: they wait for the loop, or for a write that has to wait. */

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "help.h"
@@ -48,8 +49,9 @@ typedef struct {
         bool is_beginning_told;
         int tell_fd; /* of a detached launcher, while its caller waits; −1 */
         bool is_caller_told;
-        bool is_interrupted;     /* by Ctrl-C, and so it ends */
-        sd_event_source *waiter; /* says that the caller has heard, or does not wait any more */
+        bool is_interrupted;      /* by Ctrl-C, and so it ends */
+        sd_event_source *signals; /* to us */
+        sd_event_source *waiter;  /* says that the caller has heard, or does not wait any more */
 } Run;
 
 static void drop_caller(Run *run) {
@@ -64,6 +66,7 @@ static void run_clear(Run *run) {
         errand_clear(&run->errand);
         attend_clear(&run->attendance);
         door_free(run->door);
+        sd_event_source_disable_unref(run->signals);
         sd_event_unref(run->event);
         sink_clear(&run->sink);
         options_clear(&run->options);
@@ -122,39 +125,46 @@ static void put_text(void *userdata, const char *data, size_t size) {
         g_string_append_len(userdata, data, (gssize)size);
 }
 
+/* What is said and recorded when this signal comes; the texts are added to those that are to be freed. */
+static void compose_interrupt(const Run *run, int number, GPtrArray *texts,
+                              InterruptNote notes[INTERRUPT_NOTES]) {
+        g_auto(Facts) facts = { 0 };
+        g_auto(Verdict) verdict = { 0 };
+        RecordSource source = { .spec = run->errand.spec, .facts = &facts, .verdict = &verdict };
+        g_autofree char *words = NULL, *text = NULL;
+        char *line = NULL, *record = NULL;
+
+        facts_init(&facts);
+        facts_set_cancelled(&facts, number, (uint64_t)g_get_monotonic_time());
+        cause_decide(&facts, run->errand.spec->command[0], &verdict);
+        words = verdict_words(&verdict, &facts);
+        text = run->options.is_quiet ? NULL : g_strdup_printf("cordon: %s", words);
+        if (run->tell_fd >= 0)
+                line = detach_message(128 + number, text);
+        else if (text)
+                line = g_strconcat(text, "\n", NULL);
+        if (run->sink.fd >= 0) {
+                GString *put = g_string_new(NULL);
+
+                record_put(&source, sink_is_terminal(&run->sink), put_text, put);
+                g_string_append_c(put, '\n');
+                record = g_string_free(put, FALSE);
+        }
+        g_ptr_array_add(texts, line);
+        g_ptr_array_add(texts, record);
+        notes[0] = (InterruptNote){ .fd = run->tell_fd >= 0 ? run->tell_fd : STDERR_FILENO,
+                                    .text = line };
+        notes[1] = sink_note(&run->sink, record);
+}
+
 /* Whatever stands between us and the run may take its time, and then a signal comes. */
 static void prepare_interrupt(const Run *run) {
-        int number;
+        g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
+        InterruptNote notes[INTERRUPT_SIGNALS][INTERRUPT_NOTES];
 
-        for (size_t i = 0; (number = interrupt_signal(i)) != 0; i++) {
-                g_auto(Facts) facts = { 0 };
-                g_auto(Verdict) verdict = { 0 };
-                RecordSource source = { .spec = run->errand.spec,
-                                        .facts = &facts,
-                                        .verdict = &verdict };
-                g_autofree char *words = NULL, *text = NULL, *line = NULL;
-                g_autoptr(GString) record = g_string_new(NULL);
-
-                facts_init(&facts);
-                facts_set_cancelled(&facts, number, (uint64_t)g_get_monotonic_time());
-                cause_decide(&facts, run->errand.spec->command[0], &verdict);
-                words = verdict_words(&verdict, &facts);
-                text = run->options.is_quiet ? NULL : g_strdup_printf("cordon: %s", words);
-                if (run->tell_fd >= 0)
-                        line = detach_message(128 + number, text);
-                else if (text)
-                        line = g_strconcat(text, "\n", NULL);
-                if (run->sink.fd >= 0)
-                        record_put(&source, sink_is_terminal(&run->sink), put_text, record);
-                g_string_append_c(record, '\n');
-
-                InterruptNote notes[INTERRUPT_NOTES] = {
-                        { .fd = run->tell_fd >= 0 ? run->tell_fd : STDERR_FILENO, .text = line },
-                        sink_note(&run->sink, run->sink.fd >= 0 ? record->str : NULL),
-                };
-
-                interrupt_prepare(number, notes);
-        }
+        for (size_t i = 0; i < INTERRUPT_SIGNALS; i++)
+                compose_interrupt(run, interrupt_signal(i), texts, notes[i]);
+        interrupt_prepare(notes);
 }
 
 /* A command of the verb's own, once it is known as whom it runs. */
@@ -214,23 +224,35 @@ static bool prepare(Run *run, char **argv, GError **error) {
                errand_open_input(&run->errand, error);
 }
 
-static int on_signal(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata) {
+static int on_signal(sd_event_source *source, int fd, uint32_t events, void *userdata) {
         Run *run = userdata;
+        struct signalfd_siginfo info;
 
-        attend_signal(&run->attendance, run->errand.launch, info);
+        if (read(fd, &info, sizeof info) == sizeof info)
+                attend_signal(&run->attendance, run->errand.launch, &info);
         return 0;
 }
 
-/* A signal that the caller had ignored (nohup) stays ignored. */
+/* A signal that the caller had ignored (nohup) stays ignored. All have one descriptor of ours: sd-event would change its
+ * own with each that comes or goes. */
 static bool watch_signals(Run *run) {
-        int number;
+        sigset_t set;
+        int number, fd;
 
         interrupt_hold();
+        (void)sigemptyset(&set);
         for (size_t i = 0; (number = interrupt_signal(i)) != 0; i++)
-                if (!(run->errand.caller.signal_ignored & (UINT64_C(1) << (number - 1))) &&
-                    sd_event_add_signal(run->event, NULL, number, on_signal, run) < 0)
-                        return false;
-        return signal(SIGPIPE, SIG_IGN) != SIG_ERR;
+                if (!(run->errand.caller.signal_ignored & (UINT64_C(1) << (number - 1))))
+                        (void)sigaddset(&set, number);
+        fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+        if (fd < 0)
+                return false;
+        if (sd_event_add_io(run->event, &run->signals, fd, EPOLLIN, on_signal, run) < 0) {
+                (void)close(fd);
+                return false;
+        }
+        return sd_event_source_set_io_fd_own(run->signals, true) >= 0 &&
+               signal(SIGPIPE, SIG_IGN) != SIG_ERR;
 }
 
 /* -v: who runs it, and what of the caller's world it could not have. Told once: when it runs, else when it ends. */
@@ -354,7 +376,8 @@ static bool launch(Run *run, GError **error) {
 
         if (!errand_measure(&run->errand, error))
                 return false;
-        run->errand.door = run->door = door_open(run->options.manager, error);
+        run->errand.door = run->door = door_open_for(run->options.manager, &run->errand.caller,
+                                                     error);
         if (!run->door)
                 return false;
         if (run->errand.spec->isolation.is_untrusted ||
