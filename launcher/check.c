@@ -40,6 +40,7 @@ bool check_open(CheckSource *source, GError **error) {
 
 void check_clear(CheckSource *source) {
         enclosing_clear(&source->enclosing);
+        g_clear_pointer(&source->cgroup, cgroup_free);
         rundir_remove(source->empty_root);
         g_clear_pointer(&source->empty_root, g_free);
 }
@@ -152,14 +153,19 @@ static bool has_groups(const Caller *caller, pid_t pid) {
                strstr(status, wanted->str);
 }
 
-bool check_gate(const CheckSource *source, Cgroup **ret_cgroup, Readback *ret_readback,
-                GError **error) {
+void check_look_ahead(CheckSource *source) {
+        if (!source->cgroup)
+                source->cgroup = cgroup_new();
+}
+
+bool check_gate(CheckSource *source, Cgroup **ret_cgroup, Readback *ret_readback, GError **error) {
         g_autoptr(Cgroup) cgroup = NULL;
         g_autoptr(GError) reason = NULL;
         pid_t pid = pidfd_process(gate_channel_pidfd(source->gate));
 
-        cgroup = cgroup_find(pid, source->slice, error);
-        if (!cgroup)
+        check_look_ahead(source);
+        cgroup = g_steal_pointer(&source->cgroup);
+        if (!cgroup_enter(cgroup, pid, source->slice, error))
                 return false;
         if (isolation_any(&source->settings->spec->isolation) &&
             has_groups(source->settings->caller, pid))

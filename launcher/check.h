@@ -15,9 +15,10 @@
 
 typedef struct {
         const LaunchSettings *settings;
-        GateChannel *gate; /* that has said something; borrowed, as all but the last two */
+        GateChannel *gate; /* that has said something; borrowed, as all but the last three */
         const char *slice;
         const char *gate_path;
+        Cgroup *cgroup;      /* looked for ahead; NULL: not yet, or found */
         char *empty_root;    /* a directory; NULL: none is needed */
         Enclosing enclosing; /* of a scope */
 } CheckSource;
@@ -32,8 +33,11 @@ void check_prepare(const CheckSource *source, ComposeContext *context);
 /* Does the program get what the caller has, or what was asked for? As soon as the gate has said anything. */
 bool check_world(const CheckSource *source, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* What of check_gate() needs no gate: done while the manager makes the units. */
+void check_look_ahead(CheckSource *source);
+
 /* On success the cgroup is found, and watched for memory kills. */
-bool check_gate(const CheckSource *source, Cgroup **ret_cgroup, Readback *ret_readback,
+bool check_gate(CheckSource *source, Cgroup **ret_cgroup, Readback *ret_readback,
                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The gate's own failure, for people. */

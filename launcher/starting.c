@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* The first phase, up to "go" or to the reason why there is none. What can go on at the same time does: our own gate is
- * executed while the manager shakes hands, and the guard hears of us while the units are made. */
+ * executed while the manager shakes hands, and the guard hears of us while the units are made; the hierarchies of cgroups
+ * are found then, too. */
 
 #include "starting.h"
 
@@ -18,6 +19,7 @@ static void ask(Launch *launch) {
                 launch->guard = guard_watch_new(fleet_guard(launch->fleet),
                                                 launch->settings.spec->id, life_on_guard, launch);
         birth_units(&launch->check, launch->fleet, launch->program, launch->watch);
+        check_look_ahead(&launch->check);
 }
 
 bool starting_begin(Launch *launch, GError **error) {

@@ -182,19 +182,29 @@ static void note_ancestry(Cgroup *cgroup) {
         }
 }
 
-Cgroup *cgroup_find(pid_t pid, const char *slice, GError **error) {
-        g_autoptr(Cgroup) cgroup = g_new0(Cgroup, 1);
+Cgroup *cgroup_new(void) {
+        Cgroup *cgroup = g_new0(Cgroup, 1);
 
         for (int i = 0; i < _HIERARCHY_MAX; i++)
                 cgroup->dirs[i] = -1;
         read_mounts(cgroup);
+        return cgroup;
+}
+
+bool cgroup_enter(Cgroup *cgroup, pid_t pid, const char *slice, GError **error) {
         if (!read_paths(cgroup, pid, slice) || cgroup->dirs[HIERARCHY_UNIFIED] < 0) {
                 g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_UNENFORCEABLE,
                             "the program is not in a cgroup of %s that we can see", slice);
-                return NULL;
+                return false;
         }
         note_ancestry(cgroup);
-        return g_steal_pointer(&cgroup);
+        return true;
+}
+
+Cgroup *cgroup_find(pid_t pid, const char *slice, GError **error) {
+        g_autoptr(Cgroup) cgroup = cgroup_new();
+
+        return cgroup_enter(cgroup, pid, slice, error) ? g_steal_pointer(&cgroup) : NULL;
 }
 
 void cgroup_free(Cgroup *cgroup) {
@@ -509,11 +519,8 @@ static char **read_legacy_controllers(const Cgroup *cgroup, const char *control_
 }
 
 void cgroup_read_controllers(const char *control_group, CgroupControllers *ret_controllers) {
-        g_autoptr(Cgroup) cgroup = g_new0(Cgroup, 1);
+        g_autoptr(Cgroup) cgroup = cgroup_new();
 
-        for (int i = 0; i < _HIERARCHY_MAX; i++)
-                cgroup->dirs[i] = -1;
-        read_mounts(cgroup);
         ret_controllers->unified = read_unified_controllers(cgroup, control_group ?: "");
         ret_controllers->legacy = read_legacy_controllers(cgroup, control_group ?: "");
 }

@@ -14,7 +14,14 @@
 
 typedef struct Cgroup Cgroup;
 
-/* The process must be in SLICE (a unit name) or below it. */
+/* Where the hierarchies are: that can be known before there is anything of the run. */
+Cgroup *cgroup_new(void);
+
+/* The process must be in SLICE (a unit name) or below it. Once; what failed is of no more use. */
+bool cgroup_enter(Cgroup *cgroup, pid_t pid, const char *slice,
+                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Both. */
 Cgroup *cgroup_find(pid_t pid, const char *slice, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void cgroup_free(Cgroup *cgroup);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Cgroup, cgroup_free)

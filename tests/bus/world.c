@@ -272,8 +272,16 @@ struct Cgroup {
         int nothing;
 };
 
-Cgroup *cgroup_find(pid_t pid, const char *slice, GError **error) {
+Cgroup *cgroup_new(void) {
         return g_new0(Cgroup, 1);
+}
+
+bool cgroup_enter(Cgroup *cgroup, pid_t pid, const char *slice, GError **error) {
+        return true;
+}
+
+Cgroup *cgroup_find(pid_t pid, const char *slice, GError **error) {
+        return cgroup_new();
 }
 
 void cgroup_free(Cgroup *cgroup) {
