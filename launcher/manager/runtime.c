@@ -35,10 +35,12 @@ static bool runtime_is_ours(int fd, mode_t forbidden) {
 static int runtime_open_child(int parent_fd, const char *name, mode_t forbidden) {
         AUTO_CLOSE int fd = -1;
 
-        if (mkdirat(parent_fd, name, 0700) < 0 && errno != EEXIST)
-                return -1;
-
         fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0 && errno == ENOENT) {
+                if (mkdirat(parent_fd, name, 0700) < 0 && errno != EEXIST)
+                        return -1;
+                fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        }
         if (fd < 0)
                 return -1;
 
