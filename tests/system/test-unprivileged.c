@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "expect.h"
+#include "launcher/guard/protocol.h"
 #include "leftover.h"
 #include "manager.h"
 
@@ -450,7 +451,8 @@ static int connect_as_other(const char *path) {
 
 /* While a run of his is there; then that one's cordon is killed. */
 static void test_others(void) {
-        static const char *const sockets[] = { "keeper", "systemd/private", "cordon/guard-2" };
+        static const char *const sockets[] = { "keeper", "systemd/private",
+                                               "cordon/guard-" G_STRINGIFY(GUARD_PROTOCOL) };
         g_autoptr(KitRun) living = start(WORDS("--grace", "1h"),
                                          WORDS("ignore", "TERM", "say", "ready", "pause"));
         g_autofree char *directory = NULL;
