@@ -338,7 +338,7 @@ static bool has_manager(Foreman *foreman) {
         g_autoptr(GError) error = NULL;
 
         if (!foreman->is_manager_gone)
-                return door_is_open(foreman->door) && !fleet_is_waiting(foreman->fleet);
+                return door_is_open(foreman->door) && !fleet_is_cut_off(foreman->fleet);
         if (g_hash_table_size(foreman->running) > 0)
                 return false;
         if (open_door(foreman, &error))
