@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* A caller in namespaces of its own gets them for its program, or a refusal; never those of the manager without a
- * word. What the caller has is said by the caller itself, on the same output, before it becomes cordon. */
+ * word. In a scope it gets them nearly always: its program is its own child. What the caller has is said by the caller itself, on the same output, before it becomes cordon. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -147,8 +147,11 @@ static void prepare_mount(void) {
 typedef struct {
         const char *name;
         void (*prepare)(void);
-        const char *shown;     /* the program says where this link leads */
-        const char *word;      /* in the refusal */
+        const char *shown; /* the program says where this link leads */
+        const char *word;  /* in the refusal */
+        const char *
+                scope_error; /* for a scope of another's manager; NULL: it has what its caller has */
+        const char *scope_message;
         bool is_for_all;       /* also normal users can have it */
         bool may_lack_cgroups; /* a private manager finds none to live in there, and says so */
 } Row;
@@ -158,9 +161,12 @@ static const Row rows[] = {
         { "a host name", prepare_host_name, "/proc/self/ns/uts", "host name" },
         { "System V IPC", prepare_ipc, "/proc/self/ns/ipc", "IPC" },
         { "mounts", prepare_mount, "here", "mount" },
-        { "pids", prepare_pid_and_proc, "/proc/self/ns/pid", "mount" },
+        { "pids", prepare_pid_and_proc, "/proc/self/ns/pid", "mount", "namespace",
+          "--scope: the * manager is in another pid namespace and would take another process for "
+          "the program; --private starts one in the caller's" },
         { "time", prepare_time, "/proc/self/ns/time", "time" },
-        { "cgroups", prepare_cgroup, "/proc/self/ns/cgroup", "cgroup", .may_lack_cgroups = true },
+        { "cgroups", prepare_cgroup, "/proc/self/ns/cgroup", "cgroup", "unenforceable",
+          "the program is not in a cgroup of * that we can see", .may_lack_cgroups = true },
         { "users, and root there", prepare_user_root, "/proc/self/ns/user", "user",
           .is_for_all = true },
         { "users, and himself there", prepare_user_same, "/proc/self/ns/user", "user",
@@ -208,7 +214,9 @@ static void test_row(const Row *row) {
                 "in the caller's",
                 row->word, kit_manager());
 
-        if (!is_private())
+        if (!is_private() && kit_is_scope() && row->scope_error)
+                is_refused(run, row, row->scope_error, row->scope_message);
+        else if (!is_private() && !kit_is_scope())
                 is_refused(run, row, "namespace", message);
         else if (row->may_lack_cgroups && run->status == 125)
                 is_refused(run, row, "manager-unreachable",
@@ -271,8 +279,9 @@ static void test_root(void) {
                 BAIL_OUT("cannot make another root: %s", strerror(errno));
 
         g_autoptr(KitRun) run = kit_run(&order);
+        Expected inside = { .outcome = "exited", .said = "directory /proc\n*" };
 
-        expect(run, &refused, "a root directory");
+        expect(run, kit_is_scope() ? &inside : &refused, "a root directory");
         (void)umount2(root, MNT_DETACH);
         end_skip;
 }
