@@ -200,6 +200,19 @@ char *manager_unit_path(const char *unit) {
         return copy;
 }
 
+/* Of a unit that is not loaded the manager makes one up. */
+ManagerCall *manager_get_description(ManagerCaller caller, const char *unit) {
+        g_autofree char *path = manager_unit_path(unit);
+
+        return manager_get(caller, path, MANAGER_DESTINATION ".Unit", "Description");
+}
+
+char *manager_read_text(sd_bus_message *reply) {
+        const char *text = NULL;
+
+        return sd_bus_message_read(reply, "v", "s", &text) >= 0 ? g_strdup(text) : NULL;
+}
+
 static void unit_free(gpointer data) {
         ManagerUnit *unit = data;
 

@@ -41,7 +41,11 @@ ManagerCall *manager_subscribe(ManagerCaller caller);
 ManagerCall *manager_list_units(ManagerCaller caller, const char *const *patterns);
 ManagerCall *manager_get(ManagerCaller caller, const char *path, const char *interface,
                          const char *property); /* replies a variant */
+ManagerCall *manager_get_description(ManagerCaller caller, const char *unit); /* likewise */
 ManagerCall *manager_get_all(ManagerCaller caller, const char *path, const char *interface);
+
+/* Reads the variant of a text; NULL: it is another one. */
+char *manager_read_text(sd_bus_message *reply);
 
 char *manager_unit_path(const char *unit); /* of the object that a unit is */
 

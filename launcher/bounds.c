@@ -94,6 +94,8 @@ char *bounds_words(const Options *options, const Spec *spec, const Readback *rea
         g_autoptr(GString) words = g_string_new(NULL);
         g_autofree char *isolation = isolation_words(spec, readback);
 
+        if (spec->pool) /* which may have limits that were not asked for here */
+                append_word(words, "pool", spec->pool);
         append_limits(words, options, spec, readback);
         if (words->len == 0)
                 g_string_append(words, "no limits");

@@ -19,6 +19,25 @@
 
 #define STATUS_FAILURE 125
 
+static bool is_descriptor(const char *where) {
+        return strcmp(where, "-") == 0 || g_str_has_prefix(where, "fd:");
+}
+
+bool detach_check(const Options *options, bool has_output, GError **error) {
+        if (!options->is_detach || options->is_dry_run)
+                return true;
+        if (options->record && is_descriptor(options->record))
+                g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_USAGE,
+                            "--detach: a record can only go to a file, not to %s", options->record);
+        else if (!options->id && !has_output)
+                g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_USAGE,
+                            "--detach: standard output is closed, and nobody would know the id; "
+                            "give one with --id");
+        else
+                return true;
+        return false;
+}
+
 static GString *read_to_end(int fd) {
         GString *text = g_string_new(NULL);
         char buffer[4096];

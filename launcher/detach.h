@@ -9,6 +9,11 @@
 #include <stdbool.h>
 
 #include "launcher/manager/door.h"
+#include "launcher/options.h"
+
+/* Can it be detached, where that is asked for: would there be somewhere for its record, and for its id? */
+bool detach_check(const Options *options, bool has_output,
+                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Forks. In the child: true, with the descriptor to tell the caller over; of what the caller had open nothing is left. In
  * the caller: false, with the exit status to end with; what the child had to say has been printed. */

@@ -250,6 +250,8 @@ static bool take_option(Options *options, const OptionInfo *info, const JsonValu
                 return take_flag(options, info, value, path, error);
         if (is_repeatable && value->kind == JSON_ARRAY)
                 return take_repeatable(options, info, value, path, error);
+        if ((info->flags & OPTION_COUNT) && value->kind == JSON_NUMBER)
+                return give(options, info, value->text, path, error);
         return check_kind(value, JSON_STRING, is_repeatable ? "a string or an array" : "a string",
                           path, error) &&
                give(options, info, value->text, path, error);

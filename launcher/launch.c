@@ -338,7 +338,7 @@ Launch *launch_new(const LaunchSettings *settings, GError **error) {
         if (!enlist(launch, id, error))
                 return NULL;
         launch->unit = name_unit(id, settings->spec->is_scope);
-        launch->slice = name_slice(id);
+        launch->slice = name_slice(settings->spec->pool, id);
         launch->check = (CheckSource){
                 .settings = &launch->settings,
                 .slice = launch->slice,
@@ -348,14 +348,17 @@ Launch *launch_new(const LaunchSettings *settings, GError **error) {
                 return NULL;
         facts_init(&launch->facts);
         limit_set_copy(&settings->spec->limits, &launch->facts.limits);
+        launch->facts.pool = g_strdup(settings->spec->pool);
         if (settings->is_capture &&
             !capture_set_open(&launch->captures, settings->has_terminal ? NULL : settings->event,
                               settings->files, settings->spec->limits.value[LIMIT_OUTPUT],
                               on_output_full, launch, error))
                 return NULL;
 
-        launch->obstacle = obstacle_new(settings->event, settings->door, id, starting_on_obstacle,
-                                        launch);
+        launch->pool = pool_slice_new(settings->event, settings->door, settings->spec, life_decide,
+                                      launch);
+        launch->obstacle = obstacle_new(settings->event, settings->door, id, launch->pool,
+                                        starting_on_obstacle, launch);
         deadline_arm(settings->event, &launch->patience, START_PATIENCE_USEC, life_on_patience,
                      launch);
         if (!starting_begin(launch, error))
@@ -370,6 +373,7 @@ void launch_free(Launch *launch) {
         launch->over = sd_event_source_disable_unref(launch->over);
         enforcer_free(launch->enforcer);
         obstacle_free(launch->obstacle);
+        pool_slice_free(launch->pool);
         guard_watch_free(launch->guard);
         unit_watch_free(launch->watch);
         program_free(launch->program);

@@ -10,6 +10,7 @@
 #include "launcher/guard/link.h"
 #include "launcher/kernel/cgroup.h"
 #include "obstacle.h"
+#include "poolslice.h"
 #include "program.h"
 
 typedef enum {
@@ -37,6 +38,7 @@ struct Launch {
         GuardWatch *guard;
         Enforcer *enforcer; /* from "go" on */
         Obstacle *obstacle;
+        PoolSlice *pool; /* NULL: it is in none */
         Cgroup *cgroup;
         CaptureSet captures;
         unsigned signals; /* to us */

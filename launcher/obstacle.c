@@ -10,7 +10,8 @@
 #include "units/name.h"
 
 /* A manager that was reloaded while cordon.slice was there remembers its file when it is gone, until it is reloaded
- * again, and finds no such slice then. Whoever starts a guard makes the slice anew: until it is there. */
+ * again, and finds no such slice then. Whoever starts a guard makes the slice anew: until it is there. The launcher makes
+ * those of its pool anew. */
 #define TRIES          10
 #define PAUSE_USEC     (20 * 1000)
 #define PAUSE_MAX_USEC (1000 * 1000)
@@ -19,6 +20,7 @@ struct Obstacle {
         sd_event *event;
         const Door *door;
         char *id;
+        PoolSlice *pool; /* borrowed; NULL: none */
         ObstacleHandler handler;
         void *userdata;
 
@@ -28,13 +30,14 @@ struct Obstacle {
         unsigned tries;
 };
 
-Obstacle *obstacle_new(sd_event *event, const Door *door, const char *id, ObstacleHandler handler,
-                       void *userdata) {
+Obstacle *obstacle_new(sd_event *event, const Door *door, const char *id, PoolSlice *pool,
+                       ObstacleHandler handler, void *userdata) {
         Obstacle *obstacle = g_new0(Obstacle, 1);
 
         obstacle->event = sd_event_ref(event);
         obstacle->door = door;
         obstacle->id = g_strdup(id);
+        obstacle->pool = pool;
         obstacle->handler = handler;
         obstacle->userdata = userdata;
         return obstacle;
@@ -52,13 +55,15 @@ void obstacle_free(Obstacle *obstacle) {
 
 bool obstacle_is_passing(const GError *refusal) {
         return g_error_matches(refusal, DBUS_ERROR, DBUS_ERROR_NO_SUCH_UNIT) &&
-               strstr(refusal->message, NAME_ROOT_SLICE) != NULL;
+               (strstr(refusal->message, NAME_ROOT_SLICE) ||
+                strstr(refusal->message, NAME_PREFIX "pool"));
 }
 
 static int on_pause_over(sd_event_source *source, uint64_t usec, void *userdata) {
         Obstacle *obstacle = userdata;
 
         deadline_disarm(&obstacle->pause);
+        pool_slice_make(obstacle->pool);
         obstacle->handler(true, obstacle->userdata);
         return 0;
 }

@@ -9,14 +9,15 @@
 #include <systemd/sd-event.h>
 
 #include "launcher/manager/door.h"
+#include "launcher/poolslice.h"
 
 typedef struct Obstacle Obstacle;
 
 /* is_gone: it is worth another try. */
 typedef void (*ObstacleHandler)(bool is_gone, void *userdata);
 
-Obstacle *obstacle_new(sd_event *event, const Door *door, const char *id, ObstacleHandler handler,
-                       void *userdata);
+Obstacle *obstacle_new(sd_event *event, const Door *door, const char *id, PoolSlice *pool,
+                       ObstacleHandler handler, void *userdata);
 void obstacle_free(Obstacle *obstacle);
 
 /* The manager refused the start. False when nothing can be done about it; true while something is being done, however

@@ -14,9 +14,11 @@
 #include "units/extra.h"
 #include "units/name.h"
 #include "units/nearest.h"
+#include "units/parse.h"
 #include "units/text.h"
 
-#define TEXT_SHOWN 40
+#define TEXT_SHOWN       40
+#define MAX_PARALLEL_MAX 100000
 
 static bool fail(LauncherError code, GError **error, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
@@ -79,6 +81,30 @@ static bool take_id(Options *options, const char *value, GError **error) {
                 return false;
         text_replace(&options->id, value);
         return true;
+}
+
+static bool take_pool(Options *options, const char *value, GError **error) {
+        if (!name_pool_check(value, error))
+                return false;
+        text_replace(&options->pool, value);
+        return true;
+}
+
+static bool take_max_parallel(Options *options, const char *value, GError **error) {
+        uint64_t count = 0;
+
+        if (parse_count(value, &count) != PARSE_OK || count == 0 || count > MAX_PARALLEL_MAX)
+                return not_accepted(error, "--max-parallel", value,
+                                    "accepted; accepted: a whole number, 1 to 100000");
+        options->max_parallel = count;
+        return true;
+}
+
+static bool take_on_full(Options *options, const char *value, GError **error) {
+        options->has_on_full = true;
+        options->is_refused_on_full = strcmp(value, "fail") == 0;
+        return options->is_refused_on_full || strcmp(value, "wait") == 0 ||
+               not_accepted(error, "--on-full", value, "accepted; accepted: wait, fail");
 }
 
 static bool take_label(Options *options, const char *value, GError **error) {
@@ -269,6 +295,9 @@ static const OptionInfo table[] = {
         { "scope",       0,  NULL,       OPTION_GROUP_WORLD,   take_scope,      "a child of the caller's, with all it has open", .in_shell = "a child of the caller's (the default)", .flag = offsetof(Options, is_scope) },
         { "wait",        0,  "main|tree", OPTION_GROUP_WORLD,  take_wait,       "which end is its end (default: main)" },
         { "id",          0,  "NAME",     OPTION_GROUP_WORLD,   take_id,         "name of the sandbox (default: made up)", OPTION_NOT_IN_BATCH | OPTION_JOBS_ALONE },
+        { "pool",        0,  "NAME",     OPTION_GROUP_WORLD,   take_pool,       "in this pool of runs, within its limits" },
+        { "max-parallel", 0, "COUNT",    OPTION_GROUP_WORLD,   take_max_parallel, "only when fewer runs of yours are in the pool", OPTION_COUNT },
+        { "on-full",     0,  "wait|fail", OPTION_GROUP_WORLD,  take_on_full,    "what a full pool means (default: wait)" },
         { "label",       0,  "KEY=VALUE", OPTION_GROUP_WORLD,  take_label,      "a label for the record; repeatable", OPTION_NOT_IN_JOB },
         { "setenv",      'E', "VAR[=VALUE]", OPTION_GROUP_WORLD, take_variable, "set a variable, or pass the caller's", OPTION_NOT_IN_JOB },
         { "clean-env",   0,  NULL,       OPTION_GROUP_WORLD,   take_clean_environment, "begin with an empty environment", .flag = offsetof(Options, is_clean_environment) },
@@ -326,6 +355,7 @@ void options_clear(Options *options) {
         g_clear_pointer(&options->labels, g_hash_table_unref);
         g_clear_pointer(&options->variables, g_ptr_array_unref);
         g_free(options->id);
+        g_free(options->pool);
         g_free(options->directory);
         g_free(options->user);
         g_free(options->group);

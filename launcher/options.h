@@ -38,8 +38,12 @@ typedef struct {
         LimitSet limits;
         IsolationSet isolation;
         char *id;
-        GHashTable *labels;   /* string → string; never NULL */
-        GPtrArray *variables; /* of -E, in order: "NAME=value" or "NAME" */
+        char *pool;              /* NULL: none */
+        uint64_t max_parallel;   /* of the runs in it; 0: any number */
+        bool has_on_full;        /* --on-full was said */
+        bool is_refused_on_full; /* … and is "fail" */
+        GHashTable *labels;      /* string → string; never NULL */
+        GPtrArray *variables;    /* of -E, in order: "NAME=value" or "NAME" */
         char *directory;
         char *user, *group;
         char *input;  /* --stdin: a path, or "null"; NULL: the caller's */
@@ -83,6 +87,7 @@ typedef enum {
 #define OPTION_REPEATABLE   (1U << 1)
 /* What a shell has all the same is said by run: it is sugar over that. */
 #define OPTION_NOT_IN_SHELL (1U << 2)
+#define OPTION_COUNT        (1U << 6) /* a number is as good as its text */
 #define VERB_SHELL          "shell"
 /* Of a batch: its command line has it not; it has it not, but its jobs have; nobody else has it. */
 #define OPTION_NOT_IN_BATCH (1U << 3)

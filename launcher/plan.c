@@ -9,13 +9,14 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "units/compose.h"
 #include "units/name.h"
 
 /* Ours alone, or said by systemd-run's own options. */
 static const char *const left_out[] = {
-        "Description",    "ExecStart",     "StandardInputFileDescriptor",
-        "StandardOutput", "StandardError", "Slice",
-        "PIDs",
+        "Description",    "ExecStart",        "StandardInputFileDescriptor",
+        "StandardOutput", "StandardError",    "Slice",
+        "PIDs",           "StopWhenUnneeded", "DefaultDependencies",
 };
 
 static bool is_left_out(const char *name) {
@@ -329,9 +330,26 @@ static void add_gate(cJSON *plan, const Spec *spec) {
         }
 }
 
+static void append_slice(GString *text, const char *what, const char *manager, const char *name,
+                         const PropertyList *properties) {
+        g_string_append_printf(text, "# %s\nsystemctl%s set-property --runtime", what, manager);
+        append_quoted(text, " ", name);
+        append_settings(text, properties, "");
+        g_string_append_c(text, '\n');
+}
+
+static void append_pool(GString *text, const char *manager, const Spec *spec) {
+        g_autofree char *name = spec->pool ? name_pool_slice(spec->pool) : NULL;
+        g_autoptr(PropertyList) pool = spec->pool ? compose_pool(spec) : NULL;
+
+        if (pool)
+                append_slice(text, "the slice of its pool: limits of all runs in it", manager, name,
+                             pool);
+}
+
 char *plan_to_text(const Spec *spec, const PlanWorld *world, const PropertyList *slice,
                    const PropertyList *unit) {
-        g_autofree char *slice_name = name_slice(spec->id);
+        g_autofree char *slice_name = name_slice(spec->pool, spec->id);
         g_autofree char *unit_name = name_unit(spec->id, spec->is_scope);
         const char *manager = g_strcmp0(world->manager, "user") == 0 ? " --user" : "";
         GString *text = g_string_new(NULL);
@@ -342,16 +360,18 @@ char *plan_to_text(const Spec *spec, const PlanWorld *world, const PropertyList 
                         "# a private manager takes this over its own socket: not to be pasted\n");
         append_kept(text, spec);
         append_doings(text, spec);
+        if (world->max_parallel > 0)
+                g_string_append_printf(text,
+                                       "# and starts it when fewer than %" G_GUINT64_FORMAT
+                                       " runs of this user are in pool %s\n",
+                                       world->max_parallel, spec->pool);
         if (spec->isolation.allow)
                 g_string_append(text,
                                 "# --net allow: the files that name its hosts inside are made "
                                 "for the run, and are not here\n");
-        g_string_append_printf(
-                text, "# the slice: limits of the whole tree\nsystemctl%s set-property --runtime",
-                manager);
-        append_quoted(text, " ", slice_name);
-        append_settings(text, slice, "");
-        g_string_append_printf(text, "\n# the program inside it%s\nsystemd-run%s%s",
+        append_pool(text, manager, spec);
+        append_slice(text, "the slice: limits of the whole tree", manager, slice_name, slice);
+        g_string_append_printf(text, "# the program inside it%s\nsystemd-run%s%s",
                                spec->is_login ? ": cordon gives it a name with a dash in front"
                                               : "",
                                manager,
@@ -385,9 +405,21 @@ static cJSON *properties_to_json(const PropertyList *list) {
         return object;
 }
 
-char *plan_to_json(const Spec *spec, const PropertyList *slice, const PropertyList *unit) {
+static void add_pool(cJSON *plan, const Spec *spec) {
+        g_autofree char *name = spec->pool ? name_pool_slice(spec->pool) : NULL;
+        g_autoptr(PropertyList) properties = spec->pool ? compose_pool(spec) : NULL;
+        cJSON *object = spec->pool ? cJSON_AddObjectToObject(plan, "pool") : NULL;
+
+        if (!object)
+                return;
+        cJSON_AddStringToObject(object, "name", name);
+        cJSON_AddItemToObject(object, "properties", properties_to_json(properties));
+}
+
+char *plan_to_json(const Spec *spec, const PlanWorld *world, const PropertyList *slice,
+                   const PropertyList *unit) {
         cJSON *plan = cJSON_CreateObject();
-        g_autofree char *slice_name = name_slice(spec->id);
+        g_autofree char *slice_name = name_slice(spec->pool, spec->id);
         g_autofree char *unit_name = name_unit(spec->id, spec->is_scope);
         cJSON *units[] = { cJSON_AddObjectToObject(plan, "slice"),
                            cJSON_AddObjectToObject(plan, "unit") };
@@ -398,6 +430,9 @@ char *plan_to_json(const Spec *spec, const PropertyList *slice, const PropertyLi
                 if (is_kept_by_us(spec, (Limit)i))
                         cJSON_AddNumberToObject(kept, limit_info((Limit)i)->key,
                                                 (double)spec->limits.value[i]);
+        if (world->max_parallel > 0)
+                cJSON_AddNumberToObject(kept, "max-parallel", (double)world->max_parallel);
+        add_pool(plan, spec);
         cJSON_AddStringToObject(units[0], "name", slice_name);
         cJSON_AddItemToObject(units[0], "properties", properties_to_json(slice));
         cJSON_AddStringToObject(units[1], "name", unit_name);

@@ -15,8 +15,10 @@ typedef struct {
         const char *directory;      /* of -C; NULL: the caller's */
         const GPtrArray *variables; /* of -E */
         bool has_terminal;          /* of its own */
+        uint64_t max_parallel;      /* 0: any number */
 } PlanWorld;
 
 char *plan_to_text(const Spec *spec, const PlanWorld *world, const PropertyList *slice,
                    const PropertyList *unit);
-char *plan_to_json(const Spec *spec, const PropertyList *slice, const PropertyList *unit);
+char *plan_to_json(const Spec *spec, const PlanWorld *world, const PropertyList *slice,
+                   const PropertyList *unit);

@@ -24,7 +24,8 @@ static Effective read_cgroup(Limit limit, uint64_t asked, Cgroup *cgroup) {
         Effective result = { .effective = LIMIT_INFINITY };
 
         result.is_known = cgroup_read_effective(cgroup, limit, &result.effective);
-        if (limit == LIMIT_SWAP && asked == 0 && !machine_has_swap()) {
+        if ((limit == LIMIT_SWAP || limit == LIMIT_POOL_SWAP) && asked == 0 &&
+            !machine_has_swap()) {
                 /* Nothing to limit: the promise holds with or without a controller. */
                 result.is_known = true;
                 result.effective = 0;

@@ -92,11 +92,12 @@ static void add_names(cJSON *record, const RecordSource *source) {
         add_place(record, source->place);
         if (source->manager && source->spec->id) {
                 g_autofree char *unit = name_unit(source->spec->id, source->spec->is_scope);
-                g_autofree char *slice = name_slice(source->spec->id);
+                g_autofree char *slice = name_slice(source->spec->pool, source->spec->id);
 
                 add_string(record, "unit", unit);
                 add_string(record, "slice", slice);
         }
+        add_string(record, "pool", source->spec->pool);
         add_string(record, "manager", source->manager);
         add_string(record, "mode", source->spec->is_scope ? "scope" : "service");
 }

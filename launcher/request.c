@@ -87,6 +87,7 @@ Spec *request_spec(const Options *options, char *const *environment) {
         Spec *spec = spec_new();
 
         spec->is_scope = options->is_scope;
+        spec->pool = g_strdup(options->pool);
         spec->id = options->id ? g_strdup(options->id) : made_up_id();
         spec->command = g_strdupv(options->command);
         spec->environment = make_environment(options, environment);
@@ -138,6 +139,25 @@ static bool check_not_root(const char *option, unsigned number, GError **error) 
         return false;
 }
 
+/* What is said of a pool needs one. */
+static bool check_pool(const Options *options, const Spec *spec, GError **error) {
+        const char *key = options->max_parallel > 0 ? "max-parallel" : NULL;
+
+        for (int i = 0; i < _LIMIT_MAX && !key; i++)
+                if (limit_info((Limit)i)->carrier == LIMIT_ON_POOL &&
+                    limit_set_is_limited(&options->limits, (Limit)i))
+                        key = limit_info((Limit)i)->key;
+        if (!options->pool && key)
+                g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_USAGE,
+                            "--%s needs --pool: it is about all runs of one", key);
+        else if (options->has_on_full && options->max_parallel == 0)
+                g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_USAGE,
+                            "--on-full needs --max-parallel: else no pool is ever full");
+        else
+                return !options->pool || name_check_both(spec->pool, spec->id, error);
+        return false;
+}
+
 bool request_complete(const Options *options, char **directory, Spec *spec, GError **error) {
         g_auto(Account) account = { 0 };
         gid_t gid;
@@ -157,7 +177,8 @@ bool request_complete(const Options *options, char **directory, Spec *spec, GErr
 
         spec->user = g_strdup(options->user);
         spec->group = g_strdup(options->group);
-        return paths_settle(&spec->isolation, &spec->limits, directory, error) &&
+        return check_pool(options, spec, error) &&
+               paths_settle(&spec->isolation, &spec->limits, directory, error) &&
                isolation_check_extra(&spec->isolation, spec->extra, error) &&
                net_settle(&spec->isolation, error);
 }

@@ -56,6 +56,21 @@ void session_lift_own_limits(void) {
                 }
 }
 
+bool session_enter_pool(const Options *options, int caller_fd, PoolFullHandler full,
+                        PoolSlot **ret_slot, GError **error) {
+        PoolSettings settings = {
+                .name = options->pool,
+                .max = options->max_parallel,
+                .is_refused = options->is_refused_on_full,
+                .full = options->is_verbose ? full : NULL,
+        };
+
+        if (options->max_parallel == 0)
+                return true;
+        *ret_slot = pool_enter(&settings, caller_fd, error);
+        return *ret_slot != NULL;
+}
+
 void session_choose_user(const Door *door, Spec *spec) {
         bool is_system = door->kind == MANAGER_SYSTEM;
 

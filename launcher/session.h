@@ -9,6 +9,7 @@
 #include "launcher/launch.h"
 #include "launcher/manager/door.h"
 #include "launcher/options.h"
+#include "launcher/pool.h"
 #include "units/spec.h"
 
 /* CORDON_MANAGER decides where no option has. */
@@ -20,6 +21,11 @@ bool session_choose_terminal(Options *options, GError **error) G_GNUC_WARN_UNUSE
 /* The caller's limits, and the signals that he ignores, are for the program, which gets them from the gate; we and what we
  * start for it need our own. */
 void session_lift_own_limits(void);
+
+/* --max-parallel: waits for a slot of the pool, or not. NULL where none is needed. caller_fd is as in launcher/pool; full
+ * is called with --verbose. */
+bool session_enter_pool(const Options *options, int caller_fd, PoolFullHandler full,
+                        PoolSlot **ret_slot, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The system manager would run it as root, whoever asks; what is not trusted runs as nobody where we can have that, and
  * the system manager has better (units/untrusted). Of the door its kind counts alone. */

@@ -136,9 +136,9 @@ static void await_guard(Launch *launch) {
 static void decide_ready(Launch *launch) {
         g_autoptr(GError) error = NULL;
 
-        if (!check_world(&launch->check, &error))
+        if (!check_world(&launch->check, &error) || !pool_slice_settle(launch->pool, &error))
                 life_refuse_error(launch, error);
-        else if (guard_watch_is_watched(launch->guard))
+        else if (pool_slice_is_settled(launch->pool) && guard_watch_is_watched(launch->guard))
                 go(launch);
         else if (!launch->is_guard_awaited)
                 await_guard(launch);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "format.h"
+#include "name.h"
 #include "signame.h"
 #include "verdict.h"
 
@@ -261,6 +262,23 @@ static Touched touched_disk(const Facts *facts, uint64_t limit) {
         return facts->is_disk_final ? TOUCHED_NO : TOUCHED_UNKNOWN;
 }
 
+/* The pool's own slice, and not one of an outer run that this one is nested in. */
+static bool is_own_pool(const Facts *facts, const char *cgroup) {
+        g_autofree char *name = g_path_get_basename(cgroup);
+        g_autofree char *pool = name_pool_from_unit(name);
+
+        return pool && g_strcmp0(pool, facts->pool) == 0;
+}
+
+/* Met without a kill it leaves no trace that is this run's. */
+static Touched touched_pool_memory(const Facts *facts, Outcome outcome) {
+        if (outcome == OUTCOME_MEMORY && !facts_memory_is_own(facts) && facts->oom_ancestor &&
+            is_own_pool(facts, facts->oom_ancestor))
+                return TOUCHED_YES;
+
+        return TOUCHED_UNKNOWN;
+}
+
 /* Of the rlimits only SIGXFSZ can be seen from outside: who got EFBIG, EMFILE or ENOMEM does not tell. */
 static Touched limit_touched(const Facts *facts, Outcome outcome, Limit limit) {
         uint64_t value = facts->limits.value[limit];
@@ -288,6 +306,8 @@ static Touched limit_touched(const Facts *facts, Outcome outcome, Limit limit) {
                 return outcome == OUTCOME_FSIZE ? TOUCHED_YES : TOUCHED_UNKNOWN;
         case LIMIT_DISK:
                 return touched_disk(facts, value);
+        case LIMIT_POOL_MEMORY:
+                return touched_pool_memory(facts, outcome);
         case LIMIT_OUTPUT:
                 return touched_if(facts->is_output_truncated ||
                                   facts_act_counts(facts, ACT_OUTPUT));

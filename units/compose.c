@@ -10,6 +10,7 @@
 #include "compose.h"
 #include "error.h"
 #include "name.h"
+#include "pool.h"
 #include "text.h"
 
 #define USEC_PER_SEC    UINT64_C(1000000)
@@ -170,6 +171,7 @@ static void set_limit(PropertyList *list, const LimitSet *set, Limit limit) {
 
 /* Who gets a property. */
 typedef enum {
+        CARRIER_POOL,
         CARRIER_SLICE,
         CARRIER_SERVICE,
         CARRIER_SCOPE,
@@ -185,7 +187,8 @@ static bool is_carried_by(const LimitSet *set, Limit limit, Carrier carrier) {
                 return false;
         if (carrier == CARRIER_SCOPE && limit_rlimit(limit) >= 0)
                 return false;
-        return (info->carrier == LIMIT_ON_SLICE) == (carrier == CARRIER_SLICE);
+        return (info->carrier == LIMIT_ON_POOL) == (carrier == CARRIER_POOL) &&
+               (info->carrier == LIMIT_ON_SLICE) == (carrier == CARRIER_SLICE);
 }
 
 static void set_limits(PropertyList *list, const LimitSet *set, Carrier carrier) {
@@ -216,6 +219,25 @@ static PropertyList *compose_slice(const Spec *spec, const ComposeContext *conte
         set_fixed(slice, slice_fixed, G_N_ELEMENTS(slice_fixed));
         set_limits(slice, &spec->limits, CARRIER_SLICE);
         return g_steal_pointer(&slice);
+}
+
+PropertyList *compose_around(const char *description) {
+        PropertyList *slice = property_list_new();
+
+        property_list_set_string(slice, "Description", description);
+        compose_accounting(slice);
+        property_list_set_bool(slice, "StopWhenUnneeded", true);
+        /* A manager that ends stops everything else first; the guard has to be there until then. */
+        property_list_set_bool(slice, "DefaultDependencies", false);
+        return slice;
+}
+
+PropertyList *compose_pool(const Spec *spec) {
+        g_autofree char *description = pool_describe(spec->pool, &spec->limits);
+        PropertyList *slice = compose_around(description);
+
+        set_limits(slice, &spec->limits, CARRIER_POOL);
+        return slice;
 }
 
 /* Only the program's name: arguments may be nobody's business, and everybody can read a Description. */
@@ -280,7 +302,7 @@ static void compose_scope(const Spec *spec, const ComposeContext *context, Prope
 
 static PropertyList *compose_unit(const Spec *spec, const ComposeContext *context) {
         g_autoptr(PropertyList) unit = property_list_new();
-        g_autofree char *slice_name = name_slice(spec->id);
+        g_autofree char *slice_name = name_slice(spec->pool, spec->id);
 
         set_description(unit, spec);
         property_list_set_string(unit, "Slice", slice_name);
@@ -319,7 +341,7 @@ static const char *option_of_limit(const char *name) {
                 const char *rest;
 
                 if (!info->property || info->carrier == LIMIT_ON_SLICE ||
-                    !g_str_has_prefix(name, info->property))
+                    info->carrier == LIMIT_ON_POOL || !g_str_has_prefix(name, info->property))
                         continue;
                 rest = name + strlen(info->property);
                 if (*rest == '\0' || g_str_equal(rest, "Soft"))

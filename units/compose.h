@@ -34,5 +34,11 @@ void compose(const Spec *spec, const ComposeContext *context, PropertyList **ret
  * neighbours between cgroups, twice. */
 void compose_accounting(PropertyList *list);
 
+/* A slice around others, that the manager takes away with the last of them. */
+PropertyList *compose_around(const char *description);
+
+/* The slice of the spec's pool: one like that, with the limits of all its runs. */
+PropertyList *compose_pool(const Spec *spec);
+
 /* May -p set it? Refuses what makes the sandbox one (Slice, Type, KillMode, …) and what has an option of its own. */
 bool compose_check_extra(const char *name, GError **error) G_GNUC_WARN_UNUSED_RESULT;

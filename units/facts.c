@@ -36,6 +36,7 @@ void facts_init(Facts *facts) {
 
 void facts_clear(Facts *facts) {
         limit_set_clear(&facts->limits);
+        g_free(facts->pool);
         g_free(facts->refusal_code);
         g_free(facts->refusal_message);
         g_free(facts->lost_message);

@@ -32,6 +32,7 @@ typedef enum {
 
 typedef struct {
         LimitSet limits; /* asked, defaults applied */
+        char *pool;      /* that it is in; owned; NULL: none */
 
         Stage stage;
         int exec_errno;        /* of STAGE_NOT_EXECUTED */

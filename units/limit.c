@@ -37,6 +37,26 @@
 
 #define TEXT_SHOWN 40 /* characters of a bad value that a message repeats */
 
+/* What is the same for a run and for all runs of a pool together. */
+#define SHARED_MEMORY                                                                      \
+        .unit = LIMIT_UNIT_BYTES, .value_name = "SIZE", .encoding = LIMIT_ENCODING_NUMBER, \
+        .property = "MemoryMax", .min = MEMORY_MIN, .max = BYTES_MAX,                      \
+        .readback = LIMIT_READBACK_CGROUP, .readback_name = "memory.max",                  \
+        .readback_name_v1 = "memory/memory.limit_in_bytes"
+#define SHARED_SWAP                                                                        \
+        .unit = LIMIT_UNIT_BYTES, .value_name = "SIZE", .encoding = LIMIT_ENCODING_NUMBER, \
+        .property = "MemorySwapMax", .min = 0, .max = BYTES_MAX,                           \
+        .readback = LIMIT_READBACK_CGROUP, .readback_name = "memory.swap.max"
+#define SHARED_CPU                                                                              \
+        .unit = LIMIT_UNIT_CPU_SHARE, .value_name = "SHARE", .encoding = LIMIT_ENCODING_NUMBER, \
+        .property = "CPUQuotaPerSecUSec", .min = SEC / 100, .max = CPUS_MAX * SEC,              \
+        .readback = LIMIT_READBACK_CGROUP, .readback_name = "cpu.max",                          \
+        .readback_name_v1 = "cpu/cpu.cfs_quota_us"
+#define SHARED_TASKS                                                                           \
+        .unit = LIMIT_UNIT_COUNT, .value_name = "COUNT", .encoding = LIMIT_ENCODING_NUMBER,    \
+        .property = "TasksMax", .min = 1, .max = TASKS_MAX, .readback = LIMIT_READBACK_CGROUP, \
+        .readback_name = "pids.max", .readback_name_v1 = "pids/pids.max"
+
 /* clang-format off */
 static const LimitInfo limits[] = {
         [LIMIT_TIMEOUT] = {
@@ -54,19 +74,12 @@ static const LimitInfo limits[] = {
                 .help = "SIGTERM to SIGKILL; 0: at once (default 5s)",
         },
         [LIMIT_MEMORY] = {
-                .key = "memory", .unit = LIMIT_UNIT_BYTES, .value_name = "SIZE",
-                .carrier = LIMIT_ON_SLICE, .encoding = LIMIT_ENCODING_NUMBER, .property = "MemoryMax",
-                .min = MEMORY_MIN, .max = BYTES_MAX, .untrusted_value = 512 * MIB,
-                .readback = LIMIT_READBACK_CGROUP, .readback_name = "memory.max",
-                .readback_name_v1 = "memory/memory.limit_in_bytes",
+                .key = "memory", .carrier = LIMIT_ON_SLICE, SHARED_MEMORY, .untrusted_value = 512 * MIB,
                 .help = "memory of all its processes together",
         },
         [LIMIT_SWAP] = {
-                .key = "swap", .unit = LIMIT_UNIT_BYTES, .value_name = "SIZE",
-                .carrier = LIMIT_ON_SLICE, .encoding = LIMIT_ENCODING_NUMBER, .property = "MemorySwapMax",
-                .min = 0, .max = BYTES_MAX,
+                .key = "swap", .carrier = LIMIT_ON_SLICE, SHARED_SWAP,
                 .default_when = LIMIT_DEFAULT_WITH_MEMORY, .default_value = 0,
-                .readback = LIMIT_READBACK_CGROUP, .readback_name = "memory.swap.max",
                 .help = "swap of all together (default 0 with --memory)",
         },
         [LIMIT_MEMORY_HIGH] = {
@@ -84,11 +97,7 @@ static const LimitInfo limits[] = {
                 .help = "address space of each process",
         },
         [LIMIT_CPU] = {
-                .key = "cpu", .unit = LIMIT_UNIT_CPU_SHARE, .value_name = "SHARE",
-                .carrier = LIMIT_ON_SLICE, .encoding = LIMIT_ENCODING_NUMBER, .property = "CPUQuotaPerSecUSec",
-                .min = SEC / 100, .max = CPUS_MAX * SEC, .untrusted_value = SEC,
-                .readback = LIMIT_READBACK_CGROUP, .readback_name = "cpu.max",
-                .readback_name_v1 = "cpu/cpu.cfs_quota_us",
+                .key = "cpu", .carrier = LIMIT_ON_SLICE, SHARED_CPU, .untrusted_value = SEC,
                 .help = "CPU share of all together: 150% or 1.5 CPUs",
         },
         [LIMIT_CPU_TIME] = {
@@ -98,11 +107,7 @@ static const LimitInfo limits[] = {
                 .help = "end it when all together used this much CPU time",
         },
         [LIMIT_TASKS] = {
-                .key = "tasks", .unit = LIMIT_UNIT_COUNT, .value_name = "COUNT",
-                .carrier = LIMIT_ON_SLICE, .encoding = LIMIT_ENCODING_NUMBER, .property = "TasksMax",
-                .min = 1, .max = TASKS_MAX, .untrusted_value = 128,
-                .readback = LIMIT_READBACK_CGROUP, .readback_name = "pids.max",
-                .readback_name_v1 = "pids/pids.max",
+                .key = "tasks", .carrier = LIMIT_ON_SLICE, SHARED_TASKS, .untrusted_value = 128,
                 .help = "processes and threads at a time",
         },
         [LIMIT_FSIZE] = {
@@ -154,6 +159,23 @@ static const LimitInfo limits[] = {
                 .min = 0, .max = OUTPUT_MAX, .is_never_lifted = true,
                 .default_when = LIMIT_DEFAULT_WHEN_CAPTURING, .default_value = MIB,
                 .help = "bytes of each captured stream (default 1M)",
+        },
+        [LIMIT_POOL_MEMORY] = {
+                .key = "pool-memory", .carrier = LIMIT_ON_POOL, SHARED_MEMORY,
+                .help = "memory of all runs of its pool together",
+        },
+        [LIMIT_POOL_SWAP] = {
+                .key = "pool-swap", .carrier = LIMIT_ON_POOL, SHARED_SWAP,
+                .default_when = LIMIT_DEFAULT_WITH_POOL_MEMORY, .default_value = 0,
+                .help = "their swap (default 0 with --pool-memory)",
+        },
+        [LIMIT_POOL_CPU] = {
+                .key = "pool-cpu", .carrier = LIMIT_ON_POOL, SHARED_CPU,
+                .help = "their CPU share",
+        },
+        [LIMIT_POOL_TASKS] = {
+                .key = "pool-tasks", .carrier = LIMIT_ON_POOL, SHARED_TASKS,
+                .help = "their processes and threads",
         },
 };
 
@@ -326,13 +348,17 @@ void limit_set_apply_untrusted_defaults(LimitSet *set, bool has_workspace) {
 }
 
 void limit_set_apply_defaults(LimitSet *set) {
-        for (int i = 0; i < _LIMIT_MAX; i++) {
-                LimitDefault when = limits[i].default_when;
+        const bool holds[] = {
+                [LIMIT_DEFAULT_NONE] = false,
+                [LIMIT_DEFAULT_ALWAYS] = true,
+                [LIMIT_DEFAULT_WITH_MEMORY] = limit_set_is_limited(set, LIMIT_MEMORY),
+                [LIMIT_DEFAULT_WITH_POOL_MEMORY] = limit_set_is_limited(set, LIMIT_POOL_MEMORY),
+                [LIMIT_DEFAULT_WHEN_CAPTURING] = false,
+        };
 
-                if (when == LIMIT_DEFAULT_ALWAYS ||
-                    (when == LIMIT_DEFAULT_WITH_MEMORY && limit_set_is_limited(set, LIMIT_MEMORY)))
+        for (int i = 0; i < _LIMIT_MAX; i++)
+                if (holds[limits[i].default_when])
                         set_default(set, (Limit)i, limits[i].default_value);
-        }
 }
 
 void limit_set_apply_capture_default(LimitSet *set) {

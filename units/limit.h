@@ -26,6 +26,10 @@ typedef enum {
         LIMIT_CPUS,
         LIMIT_DISK,
         LIMIT_OUTPUT,
+        LIMIT_POOL_MEMORY,
+        LIMIT_POOL_SWAP,
+        LIMIT_POOL_CPU,
+        LIMIT_POOL_TASKS,
         _LIMIT_MAX,
 } Limit;
 
@@ -48,6 +52,7 @@ typedef struct {
 /* Who keeps it. */
 typedef enum {
         LIMIT_ON_SLICE, /* a cgroup limit of the whole tree */
+        LIMIT_ON_POOL,  /* likewise, of all runs of its pool together */
         LIMIT_ON_UNIT,  /* a property of the service: each process */
         LIMIT_ON_US,    /* the tool's own timer, reader or look */
 } LimitCarrier;
@@ -55,7 +60,7 @@ typedef enum {
 /* How to see that it is in force. */
 typedef enum {
         LIMIT_READBACK_NONE,   /* kept by us: in force by construction */
-        LIMIT_READBACK_CGROUP, /* readback_name is a file of the slice's cgroup (v2) */
+        LIMIT_READBACK_CGROUP, /* readback_name is a file of the carrying slice's cgroup (v2) */
         LIMIT_READBACK_RLIMIT, /* readback_number is RLIMIT_… of the gate process */
         LIMIT_READBACK_MANAGER, /* readback_name is the manager's, a backstop: nothing to be read back */
 } LimitReadback;
@@ -75,7 +80,8 @@ typedef enum {
 typedef enum {
         LIMIT_DEFAULT_NONE,
         LIMIT_DEFAULT_ALWAYS,
-        LIMIT_DEFAULT_WITH_MEMORY,    /* when memory is limited */
+        LIMIT_DEFAULT_WITH_MEMORY, /* when memory is limited */
+        LIMIT_DEFAULT_WITH_POOL_MEMORY,
         LIMIT_DEFAULT_WHEN_CAPTURING, /* limit_set_apply_capture_default() */
 } LimitDefault;
 

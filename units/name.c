@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* Ids and unit names. The hard thing is the dash: in a slice's name it is a path separator, so an id's own dashes are
- * escaped, and an unescaped one behind the prefix means that a unit is not a run (a pool, a guard, somebody else's). */
+ * escaped, and an unescaped one behind the prefix means that a unit is not a run (a pool, a guard, somebody else's), but for the two in
+ * the slice of a run that is in a pool. */
 
 #include <stdint.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #define DASH                "\\x2d"
 #define UNIT_NAME_MAX_BYTES 255 /* of systemd */
 #define ESCAPED_MAX         (UNIT_NAME_MAX_BYTES - strlen(NAME_PREFIX) - strlen(".service"))
+#define POOL_PREFIX         NAME_PREFIX "pool-"
 
 static const char *const run_suffixes[] = { ".slice", ".service", ".scope" };
 
@@ -34,34 +36,62 @@ static bool id_is_spelled_ok(const char *id) {
         return strlen(id) <= NAME_ID_MAX;
 }
 
-bool name_id_check(const char *id, GError **error) {
-        g_autofree char *shown = text_printable(id, NAME_ID_MAX), *escaped = NULL;
+static bool check_spelling(const char *option, const char *noun, const char *name, GError **error) {
+        g_autofree char *shown = text_printable(name, NAME_ID_MAX);
 
-        if (!id_is_spelled_ok(id)) {
-                g_set_error(error, UNITS_ERROR, UNITS_ERROR_BAD_NAME,
-                            "--id: \"%s\" is not an id; accepted: letters, digits, '_', '.' and '-', "
-                            "beginning with a letter or digit, at most %d characters",
-                            shown, NAME_ID_MAX);
+        if (id_is_spelled_ok(name))
+                return true;
+        g_set_error(error, UNITS_ERROR, UNITS_ERROR_BAD_NAME,
+                    "--%s: \"%s\" is not %s; accepted: letters, digits, '_', '.' and '-', "
+                    "beginning with a letter or digit, at most %d characters",
+                    option, shown, noun, NAME_ID_MAX);
+        return false;
+}
+
+static bool check_length(const char *option, const char *name, size_t max, GError **error) {
+        g_autofree char *shown = text_printable(name, NAME_ID_MAX);
+        g_autofree char *escaped = name_escape(name);
+
+        if (strlen(escaped) <= max)
+                return true;
+        g_set_error(
+                error, UNITS_ERROR, UNITS_ERROR_BAD_NAME,
+                "--%s: \"%s\" is too long for a unit name; accepted: fewer dashes (each takes four of %zu bytes)",
+                option, shown, max);
+        return false;
+}
+
+bool name_id_check(const char *id, GError **error) {
+        if (!check_spelling("id", "an id", id, error))
                 return false;
-        }
 
         for (size_t i = 0; i < G_N_ELEMENTS(reserved_ids); i++)
                 if (strcmp(id, reserved_ids[i]) == 0) {
                         g_set_error(error, UNITS_ERROR, UNITS_ERROR_BAD_NAME,
-                                    "--id: \"%s\" is reserved; accepted: any other id", shown);
+                                    "--id: \"%s\" is reserved; accepted: any other id", id);
                         return false;
                 }
 
-        escaped = name_escape(id);
-        if (strlen(escaped) > ESCAPED_MAX) {
-                g_set_error(
-                        error, UNITS_ERROR, UNITS_ERROR_BAD_NAME,
-                        "--id: \"%s\" is too long for a unit name; accepted: fewer dashes (each takes four of %zu bytes)",
-                        shown, ESCAPED_MAX);
-                return false;
-        }
+        return check_length("id", id, ESCAPED_MAX, error);
+}
 
-        return true;
+/* What is left when each is one letter long. */
+bool name_pool_check(const char *pool, GError **error) {
+        return check_spelling("pool", "the name of a pool", pool, error) &&
+               check_length("pool", pool,
+                            UNIT_NAME_MAX_BYTES - strlen(POOL_PREFIX) - strlen("-x.slice"), error);
+}
+
+bool name_check_both(const char *pool, const char *id, GError **error) {
+        g_autofree char *slice = name_slice(pool, id);
+
+        if (strlen(slice) <= UNIT_NAME_MAX_BYTES)
+                return true;
+        g_set_error(error, UNITS_ERROR, UNITS_ERROR_BAD_NAME,
+                    "--pool: \"%s\" and the id \"%s\" are too long together for a unit name; "
+                    "accepted: fewer dashes (each takes four of %d bytes)",
+                    pool, id, UNIT_NAME_MAX_BYTES);
+        return false;
 }
 
 char *name_id_from_random(uint64_t random) {
@@ -98,8 +128,33 @@ static char *unit_name(const char *id, const char *suffix) {
         return g_strconcat(NAME_PREFIX, escaped, suffix, NULL);
 }
 
-char *name_slice(const char *id) {
-        return unit_name(id, ".slice");
+char *name_slice(const char *pool, const char *id) {
+        g_autofree char *escaped_pool = pool ? name_escape(pool) : NULL;
+        g_autofree char *escaped_id = name_escape(id);
+
+        return pool ? g_strconcat(POOL_PREFIX, escaped_pool, "-", escaped_id, ".slice", NULL)
+                    : unit_name(id, ".slice");
+}
+
+char *name_slice_pattern(const char *id) {
+        g_autofree char *escaped = name_escape(id);
+
+        return g_strconcat(POOL_PREFIX, "*-", escaped, ".slice", NULL);
+}
+
+char *name_pool_slice(const char *pool) {
+        g_autofree char *escaped = name_escape(pool);
+
+        return g_strconcat(POOL_PREFIX, escaped, ".slice", NULL);
+}
+
+char *name_slice_path(const char *slice) {
+        g_autoptr(GString) path = g_string_new(NULL);
+
+        for (const char *dash = slice + strlen(NAME_PREFIX); (dash = strchr(dash, '-')); dash++)
+                g_string_append_printf(path, "%.*s.slice/", (int)(dash - slice), slice);
+        g_string_append(path, slice);
+        return g_string_free(g_steal_pointer(&path), FALSE);
 }
 
 char *name_service(const char *id) {
@@ -131,6 +186,17 @@ static char *unescape(const char *text, size_t length) {
         return g_string_free(g_steal_pointer(&out), FALSE);
 }
 
+/* "POOL-ID.slice" */
+static char *id_in_pool(const char *body) {
+        const char *dash = strchr(body, '-');
+        g_autofree char *pool = dash ? g_strndup(body, (size_t)(dash - body)) : NULL;
+        g_autofree char *name = pool ? unescape(pool, strlen(pool)) : NULL;
+
+        if (!name || !name_pool_check(name, NULL) || !g_str_has_suffix(dash, ".slice"))
+                return NULL;
+        return unescape(dash + 1, strlen(dash + 1) - strlen(".slice"));
+}
+
 char *name_id_from_unit(const char *unit) {
         const char *body = unit + strlen(NAME_PREFIX);
         g_autofree char *id = NULL;
@@ -138,12 +204,24 @@ char *name_id_from_unit(const char *unit) {
         if (!g_str_has_prefix(unit, NAME_PREFIX))
                 return NULL;
 
+        if (g_str_has_prefix(unit, POOL_PREFIX))
+                id = id_in_pool(unit + strlen(POOL_PREFIX));
         for (size_t i = 0; i < G_N_ELEMENTS(run_suffixes) && !id; i++)
                 if (g_str_has_suffix(body, run_suffixes[i]))
                         id = unescape(body, strlen(body) - strlen(run_suffixes[i]));
 
         /* Whoever made it, an id that we would not give is not one of ours. */
         return id && name_id_check(id, NULL) ? g_steal_pointer(&id) : NULL;
+}
+
+char *name_pool_from_unit(const char *unit) {
+        const char *body = unit + strlen(POOL_PREFIX);
+        g_autofree char *pool = NULL;
+
+        if (!g_str_has_prefix(unit, POOL_PREFIX) || !g_str_has_suffix(body, ".slice"))
+                return NULL;
+        pool = unescape(body, strlen(body) - strlen(".slice"));
+        return pool && name_pool_check(pool, NULL) ? g_steal_pointer(&pool) : NULL;
 }
 
 #define OWNER_MARK "(launcher "

@@ -7,6 +7,7 @@
 #include <signal.h>
 
 #include "format.h"
+#include "name.h"
 #include "signame.h"
 #include "text.h"
 #include "verdict.h"
@@ -90,12 +91,15 @@ static void append_limits(GString *out, const Verdict *verdict, const Facts *fac
 }
 
 static char *whose_memory(const Facts *facts) {
-        g_autofree char *ancestor = NULL;
+        g_autofree char *ancestor = NULL, *pool = NULL;
 
         if (facts->oom_events != FACTS_UNKNOWN && facts->oom_events > 0)
                 return g_strdup("memory limit inside it hit");
         if (facts->oom_ancestor) {
                 ancestor = g_path_get_basename(facts->oom_ancestor);
+                pool = name_pool_from_unit(ancestor);
+                if (pool)
+                        return g_strdup_printf("memory limit of pool %s hit", pool);
                 return g_strdup_printf("memory limit of %s hit", ancestor);
         }
         return g_strdup(facts->is_ancestry_whole ? "the machine ran out of memory"

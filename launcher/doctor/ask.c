@@ -65,6 +65,8 @@ void ask_limit(const AskWorld *world, Limit limit, GPtrArray *words) {
                 add(words, info->key, g_strdup(values[info->unit]));
         if (info->default_when == LIMIT_DEFAULT_WHEN_CAPTURING)
                 add(words, "capture", NULL);
+        if (info->carrier == LIMIT_ON_POOL)
+                add(words, "pool", g_strdup(world->pool));
 }
 
 unsigned ask_option_count(void) {

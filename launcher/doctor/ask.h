@@ -13,6 +13,7 @@
 
 typedef struct {
         const char *cpu;       /* a list with one that we may use */
+        const char *pool;      /* a name that nobody else has */
         const char *directory; /* of our own, with a directory in it for each of ask_places */
 } AskWorld;
 

@@ -278,7 +278,10 @@ static char *choose_cpu(void) {
 
 int examine(ManagerKind only, ManagerKind standard, const Caller *caller, Report *report) {
         g_autofree char *cpu = choose_cpu();
-        Examination examination = { .report = report, .caller = caller, .world = { .cpu = cpu } };
+        g_autofree char *pool = g_strdup_printf("doctor-%d", (int)getpid());
+        Examination examination = { .report = report,
+                                    .caller = caller,
+                                    .world = { .cpu = cpu, .pool = pool } };
 
         machine_read(&report->machine);
         if (report->machine.is_booted == ANSWER_NO)

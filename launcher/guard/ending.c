@@ -30,8 +30,10 @@
 
 typedef struct {
         char *id;
-        char *owner; /* of the launcher that vanished */
-        char *slice, *service, *scope;
+        char *owner;                    /* of the launcher that vanished */
+        char *run;                      /* as slices are found by it */
+        char *slice;                    /* where it would be without a pool */
+        char *pooled, *service, *scope; /* the first one a pattern */
         uint64_t since_usec;
         unsigned rounds, empty_rounds;
 } Ending;
@@ -55,7 +57,9 @@ static void ending_free(gpointer data) {
 
         g_free(ending->id);
         g_free(ending->owner);
+        g_free(ending->run);
         g_free(ending->slice);
+        g_free(ending->pooled);
         g_free(ending->service);
         g_free(ending->scope);
         g_free(ending);
@@ -93,15 +97,52 @@ static void schedule_next(Endings *endings) {
                 disconnect(endings);
 }
 
-/* What the manager has, by name. */
+/* What the manager has. A slice's name tells the pool that it is in, too, and that is not known. */
+typedef struct {
+        GHashTable *by_name; /* services and scopes */
+        GHashTable *slices;  /* by "ID OWNER", and by "ID" whosever it is */
+} Units;
+
+static char *run_of(const char *id, const char *owner) {
+        return g_strdup_printf("%s %s", id, owner);
+}
+
+static void sort_in(Units *units, ManagerUnit *unit) {
+        bool is_slice = g_str_has_suffix(unit->name, ".slice");
+        g_autofree char *id = is_slice ? name_id_from_unit(unit->name) : NULL;
+        g_autofree char *owner = id ? name_owner_from_description(unit->description) : NULL;
+
+        if (!is_slice)
+                g_hash_table_insert(units->by_name, unit->name, unit);
+        if (owner)
+                g_hash_table_insert(units->slices, run_of(id, owner), unit);
+        if (id)
+                g_hash_table_insert(units->slices, g_steal_pointer(&id), unit);
+}
+
+static Units units_sort(const GPtrArray *list) {
+        Units units = { .by_name = g_hash_table_new(g_str_hash, g_str_equal),
+                        .slices = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL) };
+
+        for (guint i = 0; i < list->len; i++)
+                sort_in(&units, list->pdata[i]);
+        return units;
+}
+
+static void units_clear(Units *units) {
+        g_hash_table_unref(units->by_name);
+        g_hash_table_unref(units->slices);
+}
+
 typedef struct {
         const ManagerUnit *slice, *service, *scope;
 } Found;
 
-static Found look_for(const Ending *ending, GHashTable *units) {
-        return (Found){ .slice = g_hash_table_lookup(units, ending->slice),
-                        .service = g_hash_table_lookup(units, ending->service),
-                        .scope = g_hash_table_lookup(units, ending->scope) };
+static Found look_for(const Ending *ending, const Units *units) {
+        return (Found){ .slice = g_hash_table_lookup(units->slices, ending->run)
+                                         ?: g_hash_table_lookup(units->slices, ending->id),
+                        .service = g_hash_table_lookup(units->by_name, ending->service),
+                        .scope = g_hash_table_lookup(units->by_name, ending->scope) };
 }
 
 static bool is_found(const Found *found) {
@@ -123,10 +164,10 @@ static void tell(ManagerCall *call) {
 
 static void kill_it(const Endings *endings, const Ending *ending, const Found *found) {
         ManagerCaller nobody = { .bus = endings->bus };
+        g_autofree char *path = found->slice ? name_slice_path(found->slice->name) : NULL;
 
-        if (found->slice &&
-            (!endings->ground || !cgroup_kill_below(endings->ground, ending->slice)))
-                tell(manager_kill_unit(nobody, ending->slice, SIGKILL));
+        if (path && (!endings->ground || !cgroup_kill_below(endings->ground, path)))
+                tell(manager_kill_unit(nobody, found->slice->name, SIGKILL));
 }
 
 static bool is_failed(const ManagerUnit *unit) {
@@ -138,14 +179,14 @@ static void clear_it(const Endings *endings, const Ending *ending, const Found *
         bool insists = ending->rounds % INSIST_ROUNDS == 0;
 
         if (insists || (found->slice && !found->slice->has_job))
-                tell(manager_stop_unit(nobody, ending->slice));
+                tell(manager_stop_unit(nobody, found->slice ? found->slice->name : ending->slice));
         if (insists || is_failed(found->service))
                 tell(manager_reset_failed(nobody, ending->service));
         if (insists || is_failed(found->scope))
                 tell(manager_reset_failed(nobody, ending->scope));
 }
 
-static void act(const Endings *endings, GHashTable *units,
+static void act(const Endings *endings, const Units *units,
                 void (*do_it)(const Endings *, const Ending *, const Found *)) {
         for (guint i = 0; i < endings->all->len; i++) {
                 const Ending *ending = endings->all->pdata[i];
@@ -156,7 +197,7 @@ static void act(const Endings *endings, GHashTable *units,
         }
 }
 
-static bool is_over(Ending *ending, GHashTable *units) {
+static bool is_over(Ending *ending, const Units *units) {
         Found found = look_for(ending, units);
 
         ending->rounds++;
@@ -166,7 +207,7 @@ static bool is_over(Ending *ending, GHashTable *units) {
 
 /* Those that are over, or have been waited for long enough, taken out of all. A manager that does not answer at all has
  * nothing that could be ended for long. */
-static GPtrArray *take_over(Endings *endings, GHashTable *units) {
+static GPtrArray *take_over(Endings *endings, const Units *units) {
         GPtrArray *over = g_ptr_array_new_with_free_func(ending_free);
 
         for (guint i = endings->all->len; i-- > 0;) {
@@ -179,7 +220,7 @@ static GPtrArray *take_over(Endings *endings, GHashTable *units) {
         return over;
 }
 
-static void finish_round(Endings *endings, GHashTable *units) {
+static void finish_round(Endings *endings, const Units *units) {
         g_autoptr(GPtrArray) over = take_over(endings, units);
         EndingHandler handler = endings->handler;
         void *userdata = endings->userdata;
@@ -192,7 +233,7 @@ static void finish_round(Endings *endings, GHashTable *units) {
 static void on_listed(sd_bus_message *reply, const GError *error, void *userdata) {
         Endings *endings = userdata;
         g_autoptr(GPtrArray) list = NULL;
-        g_autoptr(GHashTable) units = NULL;
+        Units units;
 
         g_clear_pointer(&endings->list, manager_call_free);
         if (!reply || !manager_read_units(reply, &list, NULL)) {
@@ -200,12 +241,11 @@ static void on_listed(sd_bus_message *reply, const GError *error, void *userdata
                 finish_round(endings, NULL);
                 return;
         }
-        units = g_hash_table_new(g_str_hash, g_str_equal);
-        for (guint i = 0; i < list->len; i++)
-                g_hash_table_insert(units, ((ManagerUnit *)list->pdata[i])->name, list->pdata[i]);
-        act(endings, units, kill_it);
-        act(endings, units, clear_it);
-        finish_round(endings, units);
+        units = units_sort(list);
+        act(endings, &units, kill_it);
+        act(endings, &units, clear_it);
+        finish_round(endings, &units);
+        units_clear(&units);
 }
 
 static bool connect_again(Endings *endings) {
@@ -226,6 +266,7 @@ static GPtrArray *patterns_of(const Endings *endings) {
                 const Ending *ending = endings->all->pdata[i];
 
                 g_ptr_array_add(patterns, ending->slice);
+                g_ptr_array_add(patterns, ending->pooled);
                 g_ptr_array_add(patterns, ending->service);
                 g_ptr_array_add(patterns, ending->scope);
         }
@@ -282,7 +323,9 @@ void endings_add(Endings *endings, const char *id, const char *owner) {
 
         ending->id = g_strdup(id);
         ending->owner = g_strdup(owner);
-        ending->slice = name_slice(id);
+        ending->run = run_of(id, owner);
+        ending->slice = name_slice(NULL, id);
+        ending->pooled = name_slice_pattern(id);
         ending->service = name_service(id);
         ending->scope = name_scope(id);
         ending->since_usec = (uint64_t)g_get_monotonic_time();

@@ -4,7 +4,8 @@
  * found at its own start and whose launcher lives but has not come back yet. When none is left it lingers a little and
  * goes. The hard moment is going while somebody connects: the socket is renamed away first, then the backlog is looked
  * at once more. Before that it sees to it that cordon.slice will follow: a run whose start overtook the guard's own may
- * have made the manager put a slice of that name there by itself, and that one would stay. */
+ * have made the manager put a slice of that name there by itself, and that one would stay. So it does with the slices of
+ * pools. */
 
 #include "guard.h"
 
@@ -23,6 +24,7 @@
 #include "launcher/kernel/caller.h"
 #include "launcher/kernel/cgroup.h"
 #include "launcher/rundir.h"
+#include "launcher/slots.h"
 #include "post.h"
 #include "protocol.h"
 #include "slice.h"
@@ -42,6 +44,7 @@ struct Guard {
         Endings *endings;
         sd_bus *bus; /* while a call is under way */
         ManagerCall *sweep, *adoption;
+        GPtrArray *pool_adoptions; /* of ManagerCall*; likewise, NULL: none yet */
 };
 
 typedef struct {
@@ -129,6 +132,7 @@ static void linger_if_idle(Guard *guard) {
 }
 
 static void on_ended(const char *id, void *userdata) {
+        slots_sweep();
         linger_if_idle(userdata);
 }
 
@@ -317,24 +321,63 @@ static void leave(Guard *guard) {
         }
 
         (void)unlink(guard->closing_path);
+        slots_sweep();
         remove_directory(guard);
         (void)sd_event_exit(guard->event, 0);
 }
 
-/* Refused when it is as it should be. */
+/* A slice of that name, which the manager may have made by itself, is to go with the last one in it. Refused when it is
+ * as it should be. */
+static ManagerCall *adopt_slice(Guard *guard, const char *slice, ManagerReply handler) {
+        g_autoptr(PropertyList) properties = guard_slice_properties();
+        ManagerCaller caller = {
+                .bus = guard->bus, .event = guard->event, .handler = handler, .userdata = guard
+        };
+
+        return manager_start_transient(caller, slice, properties, NULL, NULL);
+}
+
 static void on_adopted(sd_bus_message *reply, const GError *error, void *userdata) {
         Guard *guard = userdata;
 
         g_clear_pointer(&guard->adoption, manager_call_free);
+        g_clear_pointer(&guard->pool_adoptions, g_ptr_array_unref);
         hang_up(guard);
         if (!is_busy(guard))
                 leave(guard);
 }
 
+static bool is_of_pools(const char *unit) {
+        g_autofree char *pool = name_pool_from_unit(unit);
+
+        return pool || strcmp(unit, NAME_POOL_ROOT) == 0;
+}
+
+/* A launcher that was killed before it had made its pool's slice what it should be. */
+static void on_pools_listed(sd_bus_message *reply, const GError *error, void *userdata) {
+        Guard *guard = userdata;
+        g_autoptr(GPtrArray) units = NULL;
+
+        if (reply && !manager_read_units(reply, &units, NULL))
+                units = NULL;
+        guard->pool_adoptions = g_ptr_array_new_with_free_func((GDestroyNotify)manager_call_free);
+        for (guint i = 0; units && i < units->len; i++) {
+                const ManagerUnit *unit = g_ptr_array_index(units, i);
+
+                if (is_of_pools(unit->name))
+                        g_ptr_array_add(guard->pool_adoptions,
+                                        adopt_slice(guard, unit->name, NULL));
+        }
+        manager_call_free(guard->adoption);
+        guard->adoption = adopt_slice(guard, NAME_ROOT_SLICE, on_adopted);
+}
+
 static int on_linger(sd_event_source *source, uint64_t usec, void *userdata) {
         Guard *guard = userdata;
-        g_autoptr(PropertyList) properties = guard_slice_properties();
-        ManagerCaller caller = { .event = guard->event, .handler = on_adopted, .userdata = guard };
+        static const char *const patterns[] = { NAME_PREFIX "pool*.slice", NULL };
+        ManagerCaller caller = { .event = guard->event,
+                                 .handler = on_pools_listed,
+                                 .userdata = guard };
 
         guard->linger = sd_event_source_disable_unref(guard->linger);
         if (!connect_to_manager(guard, NULL)) {
@@ -343,7 +386,7 @@ static int on_linger(sd_event_source *source, uint64_t usec, void *userdata) {
                 return 0;
         }
         caller.bus = guard->bus;
-        guard->adoption = manager_start_transient(caller, NAME_ROOT_SLICE, properties, NULL, NULL);
+        guard->adoption = manager_list_units(caller, patterns);
         return 0;
 }
 
@@ -498,6 +541,7 @@ void guard_free(Guard *guard) {
         cgroup_free(guard->ground);
         manager_call_free(guard->sweep);
         manager_call_free(guard->adoption);
+        g_clear_pointer(&guard->pool_adoptions, g_ptr_array_unref);
         sd_bus_close_unref(guard->bus);
         sd_event_source_disable_unref(guard->accept);
         sd_event_source_disable_unref(guard->linger);

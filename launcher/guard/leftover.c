@@ -74,10 +74,11 @@ static void on_listed(sd_bus_message *reply, const GError *error, void *userdata
 Leftover *leftover_new(sd_event *event, const Door *door, const char *id, LeftoverHandler handler,
                        void *userdata) {
         Leftover *leftover = g_new0(Leftover, 1);
-        g_autofree char *slice = name_slice(id);
+        g_autofree char *slice = name_slice(NULL, id);
+        g_autofree char *pooled = name_slice_pattern(id);
         g_autofree char *service = name_service(id);
         g_autofree char *scope = name_scope(id);
-        const char *patterns[] = { slice, service, scope, NULL };
+        const char *patterns[] = { slice, pooled, service, scope, NULL };
         ManagerCaller caller = {
                 .bus = door->bus, .event = event, .handler = on_listed, .userdata = leftover
         };

@@ -378,8 +378,8 @@ void cgroup_kill(Cgroup *cgroup) {
         (void)switch_on(cgroup, "cgroup.kill");
 }
 
-bool cgroup_kill_below(Cgroup *cgroup, const char *slice) {
-        g_autofree char *file = g_build_filename(slice, "cgroup.kill", NULL);
+bool cgroup_kill_below(Cgroup *cgroup, const char *path) {
+        g_autofree char *file = g_build_filename(path, "cgroup.kill", NULL);
 
         return switch_on(cgroup, file);
 }
@@ -402,13 +402,18 @@ static uint64_t scale_quota(const char *level, const char *file, uint64_t quota)
         return quota * G_USEC_PER_SEC / period;
 }
 
-/* Walks from the slice up to the root of the hierarchy. A level without the file does not limit anything, but where the
- * slice itself has none, nobody can tell: false. */
-static bool minimum_upwards(Cgroup *cgroup, Hierarchy hierarchy, const char *file,
+/* Walks from the slice that carries it, its own or the pool's around it, up to the root of the hierarchy. A level without
+ * the file does not limit anything, but where the slice itself has none, nobody can tell: false. */
+static bool minimum_upwards(Cgroup *cgroup, Hierarchy hierarchy, Limit limit, const char *file,
                             uint64_t *ret_value) {
+        bool is_pools = limit_info(limit)->carrier == LIMIT_ON_POOL;
         const char *root = cgroup->roots[hierarchy];
-        g_autofree char *level = g_strdup(cgroup->paths[hierarchy]);
-        g_autofree char *text = file_read_record(dir_of(cgroup, hierarchy), file);
+        g_autofree char *level = is_pools && cgroup->paths[hierarchy]
+                                         ? g_path_get_dirname(cgroup->paths[hierarchy])
+                                         : g_strdup(cgroup->paths[hierarchy]);
+        g_autofree char *first = is_pools && level ? g_build_filename(level, file, NULL) : NULL;
+        g_autofree char *text = first ? file_read_record(AT_FDCWD, first)
+                                      : file_read_record(dir_of(cgroup, hierarchy), file);
         uint64_t minimum = LIMIT_INFINITY, value = 0;
         bool is_found = false;
 
@@ -447,15 +452,15 @@ bool cgroup_read_effective(Cgroup *cgroup, Limit limit, uint64_t *ret_value) {
 
         if (!info->readback_name)
                 return false;
-        if (minimum_upwards(cgroup, HIERARCHY_UNIFIED, info->readback_name, ret_value))
+        if (minimum_upwards(cgroup, HIERARCHY_UNIFIED, limit, info->readback_name, ret_value))
                 return true;
         if (!legacy)
                 return false;
 
         const char *slash = strchr(legacy, '/');
 
-        return minimum_upwards(cgroup, hierarchy_named(legacy, (size_t)(slash - legacy)), slash + 1,
-                               ret_value);
+        return minimum_upwards(cgroup, hierarchy_named(legacy, (size_t)(slash - legacy)), limit,
+                               slash + 1, ret_value);
 }
 
 char *cgroup_path_of(const Cgroup *cgroup, pid_t pid) {

@@ -55,13 +55,14 @@ void cgroup_list_processes(const char *path, GArray *pids);
  * escapes it. Needs the right to write there; where we lack it, the manager must do. */
 void cgroup_kill(Cgroup *cgroup);
 
-/* The same for a slice right below it. False: the kernel would not. */
-bool cgroup_kill_below(Cgroup *cgroup, const char *slice);
+/* The same for a group below it, as a path. False: the kernel would not. */
+bool cgroup_kill_below(Cgroup *cgroup, const char *path);
 
 /* Out of memory ends all of it, where no OOMPolicy= says so. */
 void cgroup_join_for_memory(Cgroup *cgroup);
 
-/* What holds: the smallest value of a limit's file over the slice and everything above it. False: no such file. */
+/* What holds: the smallest value of a limit's file over the slice that carries it (the run's, or that of its pool) and
+ * everything above. False: no such file. */
 bool cgroup_read_effective(Cgroup *cgroup, Limit limit, uint64_t *ret_value);
 
 /* Where in the unified hierarchy a process of it is, absolute; NULL: nowhere that we can see. */

@@ -23,6 +23,7 @@ static const Word launcher_words[] = {
         { LAUNCHER_ERROR_ACCOUNT, "no-such-account" },
         { LAUNCHER_ERROR_NAMESPACE, "namespace" },
         { LAUNCHER_ERROR_UNENFORCEABLE, "unenforceable" },
+        { LAUNCHER_ERROR_CAPACITY, "capacity" },
         { LAUNCHER_ERROR_GATE, "gate" },
         { LAUNCHER_ERROR_GUARD, "guard" },
         { LAUNCHER_ERROR_SYSTEM, "system" },

@@ -14,6 +14,7 @@ typedef enum {
         LAUNCHER_ERROR_ACCOUNT,       /* a user or group that does not exist */
         LAUNCHER_ERROR_NAMESPACE,     /* the caller lives in other namespaces than the manager */
         LAUNCHER_ERROR_UNENFORCEABLE, /* a limit that was asked for is not in force */
+        LAUNCHER_ERROR_CAPACITY,      /* no slot of the pool was free */
         LAUNCHER_ERROR_GATE,          /* the gate did not start or did not speak */
         LAUNCHER_ERROR_GUARD,         /* nobody would end the run if we died */
         LAUNCHER_ERROR_SYSTEM,        /* the kernel refused us something ordinary */

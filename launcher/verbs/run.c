@@ -45,6 +45,7 @@ typedef struct {
         sd_event *event;
         Door *door;
         Attendance attendance;
+        PoolSlot *slot; /* of --max-parallel; NULL: none */
         Sink sink;
         bool is_beginning_told;
         int tell_fd; /* of a detached launcher, while its caller waits; −1 */
@@ -64,6 +65,7 @@ static void drop_caller(Run *run) {
 static void run_clear(Run *run) {
         drop_caller(run);
         errand_clear(&run->errand);
+        pool_release(run->slot);
         attend_clear(&run->attendance);
         door_free(run->door);
         sd_event_source_disable_unref(run->signals);
@@ -115,10 +117,6 @@ static int stdio_of(int fd) {
         int flags = fcntl(fd, F_GETFD);
 
         return flags >= 0 && !(flags & FD_CLOEXEC) ? fd : -1;
-}
-
-static bool is_descriptor(const char *where) {
-        return strcmp(where, "-") == 0 || g_str_has_prefix(where, "fd:");
 }
 
 static void put_text(void *userdata, const char *data, size_t size) {
@@ -202,22 +200,9 @@ static bool prepare(Run *run, char **argv, GError **error) {
                 g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_USAGE, "no command given");
                 return false;
         }
-        if (!check_output(&run->options, error))
+        if (!check_output(&run->options, error) ||
+            !detach_check(&run->options, stdio_of(STDOUT_FILENO) >= 0, error))
                 return false;
-        if (run->options.is_detach && !run->options.is_dry_run && run->options.record &&
-            is_descriptor(run->options.record)) {
-                g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_USAGE,
-                            "--detach: a record can only go to a file, not to %s",
-                            run->options.record);
-                return false;
-        }
-        if (run->options.is_detach && !run->options.is_dry_run && !run->options.id &&
-            stdio_of(STDOUT_FILENO) < 0) {
-                g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_USAGE,
-                            "--detach: standard output is closed, and nobody would know the id; "
-                            "give one with --id");
-                return false;
-        }
         return session_choose_manager(&run->options.manager, error) &&
                caller_read_namespaces(&run->errand.caller, error) &&
                errand_prepare(&run->errand, error) && complete(run, error) &&
@@ -370,11 +355,16 @@ static LaunchSettings settings_of(Run *run) {
         return settings;
 }
 
+static void on_full(const char *pool) {
+        print("waiting: pool %s is full", pool);
+}
+
 static bool launch(Run *run, GError **error) {
         LaunchSettings settings;
         int r = sd_event_new(&run->event);
 
-        if (!errand_measure(&run->errand, error))
+        if (!session_enter_pool(&run->options, run->tell_fd, on_full, &run->slot, error) ||
+            !errand_measure(&run->errand, error))
                 return false;
         run->errand.door = run->door = door_open_for(run->options.manager, &run->errand.caller,
                                                      error);
@@ -400,6 +390,7 @@ static bool launch(Run *run, GError **error) {
 
         r = sd_event_loop(run->event);
         attend_end(&run->attendance);
+        g_clear_pointer(&run->slot, pool_release);
         if (r >= 0)
                 return true;
         g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_SYSTEM, "the event loop failed: %s",
@@ -509,7 +500,8 @@ static int print_plan(const Run *run) {
                                    .gate_fd = STDIN_FILENO };
         PlanWorld world = { .directory = run->options.directory,
                             .variables = run->options.variables,
-                            .has_terminal = run->options.pty == PTY_YES };
+                            .has_terminal = run->options.pty == PTY_YES,
+                            .max_parallel = run->options.max_parallel };
         g_autoptr(PropertyList) slice = NULL;
         g_autoptr(PropertyList) unit = NULL;
 
@@ -519,7 +511,7 @@ static int print_plan(const Run *run) {
         compose(run->errand.spec, &context, &slice, &unit);
 
         g_autofree char *text = run->options.is_json
-                                        ? plan_to_json(run->errand.spec, slice, unit)
+                                        ? plan_to_json(run->errand.spec, &world, slice, unit)
                                         : plan_to_text(run->errand.spec, &world, slice, unit);
 
         (void)fputs(text, stdout); /* main looks whether it was written */

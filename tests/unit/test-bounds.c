@@ -29,6 +29,8 @@ static const struct {
         { WORDS("--best-effort", "--tasks", "9"), LIMIT_TASKS, { true, false, LIMIT_INFINITY, false }, "tasks=9 (not enforced)", "--tasks" },
         { WORDS("--best-effort", "--cpus", "0"), LIMIT_CPUS, { true, false, 1, true },
           "cpus=0 (CPUAffinity, which the program can change)", "--cpus (CPUAffinity, which the program can change)" },
+        { WORDS("--pool", "p"), AS_ASKED, { 0 }, "pool=p", NULL },
+        { WORDS("--pool-memory", "1G", "--pool", "p", "--tasks", "9"), AS_ASKED, { 0 }, "pool=p tasks=9 pool-memory=1G pool-swap=0", NULL },
         { WORDS("--net", "none"), AS_ASKED, { 0 }, "no limits, net=none", NULL },
         { WORDS("--tasks", "9", "--private-tmp", "--fs", "strict"), AS_ASKED, { 0 }, "tasks=9, private-tmp fs=strict", NULL },
         { WORDS("--net", "allow=10.0.0.0/8"), AS_ASKED, { 0 }, "no limits, net=allow=10.0.0.0/8", NULL },

@@ -26,7 +26,7 @@ typedef struct {
         int cancel_signal;
         uint64_t oom, oom_own, max_events; /* 0: counted, none; U: nobody could tell */
         uint64_t oom_events;
-        const char *oom_ancestor;
+        const char *oom_ancestor, *pool;
         bool is_ancestry_whole, is_stopped;
         uint64_t cpu, denied, tasks_peak; /* cpu in ms */
         bool is_stale;                    /* nobody looked after the end */
@@ -106,6 +106,13 @@ static const Row rows[] = {
         { OUTCOME_MEMORY, 137, "its own, and an ancestor's too", "memory=64M", CLD_KILLED, SIGKILL, "oom-kill", .oom = 1,
           .oom_own = 1, .oom_events = 1, .oom_ancestor = "/a.slice", .touched = "memory",
           .evidence = "memory.events.local oom=1" },
+        { OUTCOME_MEMORY, 137, "its pool ran out", "memory=64M pool-memory=128M", CLD_KILLED, SIGKILL, "oom-kill", .oom = 1,
+          .oom_ancestor = "/cordon-pool-a\\x2db.slice", .pool = "a-b", .touched = "pool-memory",
+          .evidence = "own memory limit not met, but that of /cordon-pool-a*x2db.slice" },
+        { OUTCOME_MEMORY, 137, "the pool of an outer run ran out", "pool-memory=128M", CLD_KILLED, SIGKILL, "oom-kill", .oom = 1,
+          .oom_ancestor = "/cordon-pool-c.slice", .pool = "a-b", .touched = "" },
+        { OUTCOME_MEMORY, 137, "its own, and its pool's too", "memory=64M pool-memory=128M", CLD_KILLED, SIGKILL, "oom-kill",
+          .oom = 1, .oom_own = 1, .oom_ancestor = "/cordon-pool-a\\x2db.slice", .pool = "a-b", .touched = "memory" },
         { OUTCOME_EXITED, 0, "an ancestor ran out and killed others", "memory=64M", CLD_EXITED, 0, "success",
           .oom_ancestor = "/a.slice", .touched = "" },
         { OUTCOME_MEMORY, 137, "v1: a notification and failcnt", "memory=64M", CLD_KILLED, SIGKILL, "signal", .oom = 1,
@@ -273,6 +280,7 @@ static void tell(Facts *facts, const Row *row) {
         facts->oom_kills_local_limit = row->oom_own;
         facts->oom_events = row->oom_events;
         facts->oom_ancestor = g_strdup(row->oom_ancestor);
+        facts->pool = g_strdup(row->pool);
         facts->is_ancestry_whole = row->is_ancestry_whole;
         facts->is_stopped = row->is_stopped;
         facts->memory_max_events = row->max_events;
@@ -392,7 +400,8 @@ static void test_ignorance(void) {
         set_limits(
                 &facts,
                 "timeout=1s memory=64M swap=0 memory-high=32M address-space=1G cpu=50% cpu-time=1s "
-                "tasks=8 fsize=1M nofile=64 stack=8M core=0 cpus=0 disk=1M");
+                "tasks=8 fsize=1M nofile=64 stack=8M core=0 cpus=0 disk=1M pool-memory=1G "
+                "pool-swap=0 pool-cpu=1 pool-tasks=9");
         cause_decide(&facts, "prog", &verdict);
         cmp_ok(verdict.outcome, "==", OUTCOME_LOST, "no facts: lost");
         for (int i = 0; i < _LIMIT_MAX; i++)
@@ -411,7 +420,7 @@ static void test_what_can_be_known(void) {
              &(Row){ .limits =
                              "timeout=1s grace=1s memory=64M swap=0 memory-high=32M address-space=1G "
                              "cpu=50% cpu-time=1s tasks=8 fsize=1M nofile=64 stack=8M core=0 cpus=0 "
-                             "disk=1M output=1K",
+                             "disk=1M output=1K pool-memory=1G pool-swap=0 pool-cpu=1 pool-tasks=9",
                      .code = CLD_EXITED });
         facts.memory_high_events = 1;
         facts.cpu_throttled = 0;

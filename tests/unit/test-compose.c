@@ -69,6 +69,7 @@ static const struct {
         const char *text;
         const char *slice; /* what comes on top */
         const char *unit;
+        const char *pool; /* NULL: nothing */
 } limits[] = {
         { LIMIT_TIMEOUT, "30s", "", "RuntimeMaxUSec=60000000\n" },
         { LIMIT_GRACE, "3s", "", "TimeoutStopUSec=3000000\n" },
@@ -90,12 +91,30 @@ static const struct {
         { LIMIT_CPUS, "0,2-3,8", "AllowedCPUs=[0x0d, 0x01]\n", "" },
         { LIMIT_DISK, "1G", "", "" },
         { LIMIT_OUTPUT, "1M", "", "" },
+        { LIMIT_POOL_MEMORY, "256M", "", "", "MemoryMax=268435456\n" },
+        { LIMIT_POOL_SWAP, "0", "", "", "MemorySwapMax=0\n" },
+        { LIMIT_POOL_CPU, "150%", "", "", "CPUQuotaPerSecUSec=1500000\n" },
+        { LIMIT_POOL_TASKS, "64", "", "", "TasksMax=64\n" },
         /* lifted: nothing, so that the caller's own hold */
         { LIMIT_TIMEOUT, "infinity", "", "" }, { LIMIT_MEMORY, "infinity", "", "" },
         { LIMIT_CORE, "infinity", "", "" }, { LIMIT_CPUS, "infinity", "", "" },
         { LIMIT_CPU_TIME, "infinity", "", "" }, { LIMIT_TASKS, "infinity", "", "" },
 };
 /* clang-format on */
+
+/* Behind what it says of itself. */
+static void check_pool(Spec *spec, const char *expected, const char *key) {
+        g_autoptr(PropertyList) list = NULL;
+        g_autofree char *text = NULL;
+        const char *behind;
+
+        spec->pool = g_strdup("my-pool");
+        list = compose_pool(spec);
+        text = property_list_to_text(list);
+        behind = strstr(text, "DefaultDependencies=no\n");
+        is(behind ? behind + strlen("DefaultDependencies=no\n") : NULL, expected ?: "",
+           "%s on the pool", key);
+}
 
 static void test_limits(void) {
         bool seen[_LIMIT_MAX] = { false };
@@ -110,10 +129,35 @@ static void test_limits(void) {
                 compose_text(spec, &slice, &unit);
                 is(slice + strlen(slice_always), limits[i].slice, "%s %s on the slice", key, text);
                 is(unit + strlen(unit_always), limits[i].unit, "%s %s on the unit", key, text);
+                check_pool(spec, limits[i].pool, key);
         }
 
         for (int i = 0; i < _LIMIT_MAX; i++)
                 ok(seen[i], "%s has its line here", limit_info((Limit)i)->key);
+}
+
+static void test_pool(void) {
+        g_autoptr(Spec) spec = sample();
+        g_autofree char *slice = NULL, *unit = NULL, *pool = NULL;
+        g_autoptr(PropertyList) list = NULL;
+
+        spec->pool = g_strdup("my-pool");
+        ok(limit_set_parse(&spec->limits, LIMIT_POOL_MEMORY, "1G", NULL) &&
+                   limit_set_parse(&spec->limits, LIMIT_MEMORY, "64M", NULL),
+           "limits of both");
+        limit_set_apply_defaults(&spec->limits);
+        compose_text(spec, &slice, &unit);
+        list = compose_pool(spec);
+        pool = property_list_to_text(list);
+        is(slice + strlen(slice_always), "MemoryMax=67108864\nMemorySwapMax=0\n",
+           "the run's slice has its own");
+        ok(strstr(unit, "\nSlice=cordon-pool-my\\x2dpool-my\\x2drun.slice\n"),
+           "which lies in the pool's");
+        is(pool,
+           "Description=Pool my-pool of cordon [pool-memory=1G, pool-swap=0]\n"
+           "MemoryAccounting=yes\nCPUAccounting=yes\nTasksAccounting=yes\nIOAccounting=yes\n"
+           "StopWhenUnneeded=yes\nDefaultDependencies=no\nMemoryMax=1073741824\nMemorySwapMax=0\n",
+           "the pool's has those of all");
 }
 
 static void test_types(void) {
@@ -283,6 +327,7 @@ int main(void) {
         plan(NO_PLAN);
         test_golden();
         test_limits();
+        test_pool();
         test_types();
         test_stand_ins();
         test_user_and_extra();

@@ -307,7 +307,7 @@ static void check_asked(GPtrArray *asked, const char *key) {
 }
 
 static void test_asked(void) {
-        const AskWorld world = { .cpu = "3", .directory = "/tmp/x" };
+        const AskWorld world = { .cpu = "3", .pool = "doctor", .directory = "/tmp/x" };
 
         for (int i = 0; i < _LIMIT_MAX; i++) {
                 g_autoptr(GPtrArray) asked = g_ptr_array_new_with_free_func(g_free);

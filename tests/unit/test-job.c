@@ -99,6 +99,11 @@ static const struct {
         { "bad-value", "$.id: \"-a\" is not an id; accepted: letters, digits, '_', '.' and '-', beginning with a letter or digit, at most 64 characters", "{\"id\":\"-a\"}" },
         { "bad-job", "$.capture: true or false is needed, here is a string", "{\"capture\":\"yes\"}" },
         { "bad-job", "$.capture: true or false is needed, here is a number", "{\"capture\":1}" },
+        { "bad-value", "$.max-parallel: \"1.5\" is not accepted; accepted: a whole number, 1 to 100000", "{\"max-parallel\":1.5}" },
+        { "bad-value", "$.max-parallel: \"-1\" is not accepted; accepted: a whole number, 1 to 100000", "{\"max-parallel\":-1}" },
+        { "bad-job", "$.max-parallel: a string is needed, here is a boolean", "{\"max-parallel\":true}" },
+        { "bad-value", "$.on-full: \"x\" is not accepted; accepted: wait, fail", "{\"on-full\":\"x\"}" },
+        { "bad-job", "$.pool-memory: a limit; it belongs into \"limits\"", "{\"pool-memory\":\"1G\"}" },
         { "bad-value", "$.on-output: \"x\" is not accepted; accepted: truncate, kill", "{\"on-output\":\"x\"}" },
         { "bad-value", "$.net: \"x\" is not accepted; accepted: host, none, allow=LIST", "{\"net\":\"x\"}" },
         { "bad-job", "$.private-tmp: true or false is needed, here is a string", "{\"private-tmp\":\"yes\"}" },
@@ -143,6 +148,9 @@ static const struct {
         { "{\"ro\":[\"/a\",\"/b\"],\"hide\":\"/c\",\"scratch\":[\"/d:1K\"]}", "+ro +hide +scratch /a /b /c /d:1024 " },
         { "{\"capture\":false,\"on-output\":\"truncate\",\"clean-env\":false}", "" },
         { "{\"uid\":\"alice\",\"gid\":\"staff\"}", "user=alice group=staff " },
+        { "{\"pool\":\"build\",\"max-parallel\":3,\"on-full\":\"fail\"}", "pool=build on-full fail max-parallel=3 " },
+        { "{\"max-parallel\":\"3\",\"on-full\":\"wait\",\"limits\":{\"pool-memory\":\"1G\",\"pool-tasks\":9}}",
+          "on-full max-parallel=3 pool-memory=1G pool-tasks=9 " },
         { "{\"limits\":{}}", "" },
         { "{\"limits\":{\"memory\":\"256M\",\"timeout\":\"1m30s\",\"cpu\":\"150%\",\"cpus\":\"0,2-3\"}}", "timeout=1m30s memory=256M cpu=150% cpus=0,2-3 " },
         { "{\"limits\":{\"memory\":268435456,\"timeout\":0.5,\"cpu\":1.5,\"tasks\":64,\"swap\":0}}", "timeout=500ms memory=256M swap=0 cpu=150% tasks=64 " },
@@ -161,12 +169,15 @@ static char *show(const Options *options) {
                       { "kill", options->is_kill_on_output },
                       { "pty", options->pty == PTY_YES },
                       { "no-pty", options->pty == PTY_NO },
-                      { "best-effort", options->is_best_effort } };
+                      { "best-effort", options->is_best_effort },
+                      { "on-full", options->has_on_full },
+                      { "fail", options->is_refused_on_full } };
         const struct {
                 const char *word, *text;
         } texts[] = { { "id", options->id },       { "directory", options->directory },
                       { "stdin", options->input }, { "user", options->user },
-                      { "group", options->group }, { "record", options->record } };
+                      { "group", options->group }, { "record", options->record },
+                      { "pool", options->pool } };
         char *const *command = options->command ? options->command : options->job_command;
         GHashTableIter iter;
         gpointer key, value;
@@ -187,6 +198,9 @@ static char *show(const Options *options) {
         for (size_t i = 0; i < G_N_ELEMENTS(flags); i++)
                 if (flags[i].is_set)
                         g_string_append_printf(out, "%s ", flags[i].word);
+        if (options->max_parallel > 0)
+                g_string_append_printf(out, "max-parallel=%" G_GUINT64_FORMAT " ",
+                                       options->max_parallel);
         for (int i = 0; i < _LIMIT_MAX; i++)
                 if (options->limits.is_set[i]) {
                         g_autofree char *text = limit_set_format(&options->limits, (Limit)i);

@@ -193,8 +193,9 @@ static void test_row(Limit limit) {
         ok((info->readback_name != NULL) == (info->readback == LIMIT_READBACK_CGROUP ||
                                              info->readback == LIMIT_READBACK_MANAGER),
            "%s says where to read back", info->key);
-        ok((info->carrier == LIMIT_ON_SLICE) == (info->readback == LIMIT_READBACK_CGROUP),
-           "%s: what the slice carries is read back from its cgroup", info->key);
+        ok((info->carrier == LIMIT_ON_SLICE || info->carrier == LIMIT_ON_POOL) ==
+                   (info->readback == LIMIT_READBACK_CGROUP),
+           "%s: what a slice carries is read back from its cgroup", info->key);
         ok((info->encoding == LIMIT_ENCODING_RLIMIT) == (info->readback == LIMIT_READBACK_RLIMIT),
            "%s: an rlimit is read back as one", info->key);
         ok(info->default_when == LIMIT_DEFAULT_NONE ||
@@ -272,6 +273,7 @@ static void test_keys(void) {
 static void test_defaults(void) {
         g_auto(LimitSet) plain = { 0 };
         g_auto(LimitSet) memory = { 0 };
+        g_auto(LimitSet) pooled = { 0 };
         g_auto(LimitSet) lifted = { 0 };
         g_auto(LimitSet) asked = { 0 };
 
@@ -288,6 +290,13 @@ static void test_defaults(void) {
         ok(limit_set_parse(&memory, LIMIT_MEMORY, "64M", NULL), "memory is set");
         limit_set_apply_defaults(&memory);
         ok(memory.is_set[LIMIT_SWAP] && memory.value[LIMIT_SWAP] == 0, "memory brings swap 0");
+
+        ok(!memory.is_set[LIMIT_POOL_SWAP], "and none for its pool");
+        ok(limit_set_parse(&pooled, LIMIT_POOL_MEMORY, "64M", NULL), "the pool's memory is set");
+        limit_set_apply_defaults(&pooled);
+        ok(pooled.is_set[LIMIT_POOL_SWAP] && pooled.value[LIMIT_POOL_SWAP] == 0 &&
+                   !pooled.is_set[LIMIT_SWAP],
+           "it brings swap 0 for the pool, not for the run");
 
         ok(limit_set_parse(&lifted, LIMIT_MEMORY, "infinity", NULL), "memory is lifted");
         limit_set_apply_defaults(&lifted);

@@ -41,6 +41,10 @@ static const struct {
         { NULL, "" }, { NULL, "cordon.slice" }, { NULL, "cordon-.slice" }, { NULL, "cordon-x7k2q9" },
         { NULL, "cordon-pool.slice" }, { NULL, "cordon-pool-build.slice" }, { NULL, "cordon-guard-0.1.service" },
         { NULL, "cordon-a.timer" }, { NULL, "xcordon-a.slice" }, { NULL, "cordon" }, { NULL, "cordon-" },
+        { "x7k2q9", "cordon-pool-build-x7k2q9.slice" }, { "my-run", "cordon-pool-my\\x2dpool-my\\x2drun.slice" },
+        { "a", "cordon-pool-pool-a.slice" }, { NULL, "cordon-pool-build-pool.slice" },
+        { NULL, "cordon-pool-build-x7k2q9.service" }, { NULL, "cordon-pool-a-b-c.slice" }, { NULL, "cordon-pool--a.slice" },
+        { NULL, "cordon-pool-a-.slice" }, { NULL, "cordon-pool-.a-b.slice" }, { NULL, "cordon-pool-a-b" },
         { NULL, "cordon-a\\x2.slice" }, { NULL, "cordon-a\\x2e.slice" }, { NULL, "system.slice" }, { NULL, ".slice" },
 };
 /* clang-format on */
@@ -63,8 +67,12 @@ static void test_ids(void) {
         }
 }
 
+static char *own_slice(const char *id) {
+        return name_slice(NULL, id);
+}
+
 static void test_round_trip(void) {
-        char *(*const makers[])(const char *) = { name_slice, name_service, name_scope };
+        char *(*const makers[])(const char *) = { own_slice, name_service, name_scope };
 
         for (size_t i = 0; i < G_N_ELEMENTS(ids); i++) {
                 for (size_t j = 0; j < G_N_ELEMENTS(makers) && !ids[i].message; j++) {
@@ -85,6 +93,73 @@ static void test_units(void) {
                 is(id, units[i].id, "\"%s\" is the run %s", units[i].unit,
                    units[i].id ? units[i].id : "of nobody");
         }
+}
+
+/* clang-format off */
+static const struct {
+        const char *message; /* the refusal; NULL: accepted */
+        const char *pool;
+} pools[] = {
+        { NULL, "build" }, { NULL, "pool" }, { NULL, "my-pool" }, { NULL, "0.1_a" },
+        { "--pool: \"\" is not the name of a pool; accepted: letters, *", "" },
+        { "--pool: \"a b\" is not the name of a pool; *", "a b" },
+        { "--pool: \"../x\" is not the name of a pool; *", "../x" },
+        { "--pool: \"-a\" is not the name of a pool; *", "-a" },
+        { "--pool: \"a---*\" is too long for a unit name; *",
+          "a---------------------------------------------------------------" },
+};
+/* clang-format on */
+
+static void test_pools(void) {
+        for (size_t i = 0; i < G_N_ELEMENTS(pools); i++) {
+                g_autoptr(GError) error = NULL;
+                bool is_ok = name_pool_check(pools[i].pool, &error);
+                g_autofree char *slice = name_pool_slice(pools[i].pool);
+                g_autofree char *pool = name_pool_from_unit(slice);
+                g_autofree char *run = name_slice(pools[i].pool, "my-run");
+                g_autofree char *id = name_id_from_unit(run), *nobody = name_id_from_unit(slice);
+
+                ok(is_ok == !pools[i].message, "pool \"%s\" is judged", pools[i].pool);
+                if (pools[i].message) {
+                        ok(error && g_pattern_match_simple(pools[i].message, error->message),
+                           "pool \"%s\": the words", pools[i].pool);
+                        continue;
+                }
+                is(pool, pools[i].pool, "%s leads back to its pool", slice);
+                is(id, "my-run", "%s leads back to its run", run);
+                is(nobody, NULL, "%s is nobody's run", slice);
+                ok(!name_pool_from_unit(run), "%s is no pool", run);
+        }
+        ok(!name_pool_from_unit("cordon-pool.slice") &&
+                   !name_pool_from_unit("cordon-pool-.slice") &&
+                   !name_pool_from_unit("cordon-pool-a.service") &&
+                   !name_pool_from_unit("cordon-a.slice"),
+           "nor is what only looks like one");
+}
+
+/* Each of them is good, and the slice has room for 255 letters. */
+static void test_both(void) {
+        g_autoptr(GError) error = NULL;
+        const char *dashes = "a------------------------------";
+        g_autofree char *pattern = name_slice_pattern("my-run");
+        g_autofree char *slice = name_slice("p", "my-run");
+        g_autofree char *path = name_slice_path(slice);
+        g_autofree char *outside = name_slice(NULL, "my-run");
+        g_autofree char *alone = name_slice_path(outside);
+
+        ok(name_pool_check(dashes, NULL) && name_id_check(dashes, NULL) &&
+                   name_check_both(dashes, "short", NULL),
+           "a long name of a pool does with a short id");
+        ok(!name_check_both(dashes, dashes, &error) && error &&
+                   g_pattern_match_simple(
+                           "--pool: \"a-*\" and the id \"a-*\" are too long together *",
+                           error->message),
+           "two long ones do not fit into one name");
+        is(pattern, "cordon-pool-*-my\\x2drun.slice", "a pattern finds it in whatever pool");
+        is(slice, "cordon-pool-p-my\\x2drun.slice", "which is there");
+        is(path, "cordon-pool.slice/cordon-pool-p.slice/cordon-pool-p-my\\x2drun.slice",
+           "inside of the pool's");
+        is(alone, "cordon-my\\x2drun.slice", "a run in no pool is in none");
 }
 
 static void test_random(void) {
@@ -124,6 +199,8 @@ int main(void) {
         test_ids();
         test_round_trip();
         test_units();
+        test_pools();
+        test_both();
         test_random();
         done_testing();
 }
