@@ -114,7 +114,8 @@ static void check_names(GString *problems, const KitRun *run, const char *manage
         bool is_reached = manager != NULL;
 
         g_autofree char *unit = run->id ? leftover_program_unit(run->id) : NULL;
-        g_autofree char *slice = run->id ? leftover_unit(run->id, "slice") : NULL;
+        const char *pool = record_text(run, "pool");
+        g_autofree char *slice = run->id ? leftover_slice(pool, run->id) : NULL;
 
         check_number(problems, run, "schema", 1);
         check_is(problems, run, "id", run->id);

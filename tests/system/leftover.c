@@ -17,15 +17,34 @@
 #define GUARD_GONE_USEC  (3 * KIT_SEC) /* it lingers for half a second */
 #define CGROUP_DEPTH_MAX 12
 
+static char *escape(const char *name) {
+        g_auto(GStrv) parts = g_strsplit(name, "-", -1);
+
+        return g_strjoinv("\\x2d", parts);
+}
+
 char *leftover_unit(const char *id, const char *suffix) {
-        g_auto(GStrv) parts = g_strsplit(id, "-", -1);
-        g_autofree char *escaped = g_strjoinv("\\x2d", parts);
+        g_autofree char *escaped = escape(id);
 
         return g_strdup_printf("cordon-%s.%s", escaped, suffix);
 }
 
 char *leftover_program_unit(const char *id) {
         return leftover_unit(id, kit_is_scope() ? "scope" : "service");
+}
+
+char *leftover_pool_slice(const char *pool) {
+        g_autofree char *escaped = escape(pool);
+
+        return g_strdup_printf("cordon-pool-%s.slice", escaped);
+}
+
+char *leftover_slice(const char *pool, const char *id) {
+        g_autofree char *around = escape(pool);
+        g_autofree char *escaped = escape(id);
+
+        return pool[0] == '\0' ? leftover_unit(id, "slice")
+                               : g_strdup_printf("cordon-pool-%s-%s.slice", around, escaped);
 }
 
 /* The start of every name: "cordon-ID." */
@@ -48,15 +67,24 @@ static void note_units(GString *found, const char *const *patterns) {
                 g_string_append_printf(found, "unit %s\n", (char *)g_ptr_array_index(units, i));
 }
 
+/* The end of its slice's name in whatever pool: "-ID.slice". */
+static char *pooled_suffix(const char *id) {
+        g_autofree char *slice = leftover_unit(id, "slice");
+
+        return g_strdup(slice + strlen("cordon"));
+}
+
 /* A name is a pattern that matches itself: the manager takes no backslash for an escape. */
 static void note_units_of(GString *found, const char *id) {
+        g_autofree char *suffix = pooled_suffix(id);
+        g_autofree char *pooled = g_strconcat("cordon-pool-*", suffix, NULL);
         g_autofree char *slice = leftover_unit(id, "slice");
         g_autofree char *service = leftover_unit(id, "service");
         g_autofree char *scope = leftover_unit(id, "scope");
         g_autofree char *launcher = launcher_prefix(id);
         g_autofree char *launchers = g_strconcat(launcher, "*.scope", NULL);
 
-        note_units(found, WORDS(slice, service, scope, launchers));
+        note_units(found, WORDS(slice, pooled, service, scope, launchers));
 }
 
 static bool has_prefix(const char *name, const char *const *prefixes) {
@@ -66,7 +94,12 @@ static bool has_prefix(const char *name, const char *const *prefixes) {
         return false;
 }
 
-static void note_cgroups(GString *found, const char *path, const char *const *prefixes, int depth) {
+static bool is_pooled(const char *name, const char *suffix) {
+        return suffix && g_str_has_prefix(name, "cordon-pool-") && g_str_has_suffix(name, suffix);
+}
+
+static void note_cgroups(GString *found, const char *path, const char *const *prefixes,
+                         const char *pooled, int depth) {
         DIR *directory = depth < CGROUP_DEPTH_MAX ? opendir(path) : NULL;
         const struct dirent *entry;
 
@@ -76,10 +109,10 @@ static void note_cgroups(GString *found, const char *path, const char *const *pr
                 if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
                         continue;
                 child = g_build_filename(path, entry->d_name, NULL);
-                if (has_prefix(entry->d_name, prefixes))
+                if (has_prefix(entry->d_name, prefixes) || is_pooled(entry->d_name, pooled))
                         g_string_append_printf(found, "cgroup %s\n", child);
                 else
-                        note_cgroups(found, child, prefixes, depth + 1);
+                        note_cgroups(found, child, prefixes, pooled, depth + 1);
         }
         if (directory)
                 (void)closedir(directory);
@@ -167,14 +200,15 @@ static void note_all_files(GString *found, const char *id, pid_t launcher) {
 
 char *leftover_look(const KitRun *run) {
         g_autoptr(GString) found = g_string_new(NULL);
-        g_autofree char *prefix = NULL, *launcher = NULL;
+        g_autofree char *prefix = NULL, *launcher = NULL, *pooled = NULL;
 
         if (!run->id)
                 return g_string_free(g_steal_pointer(&found), FALSE);
         prefix = name_prefix(run->id);
         launcher = launcher_prefix(run->id);
+        pooled = pooled_suffix(run->id);
         note_units_of(found, run->id);
-        note_cgroups(found, CGROUP_TOP, WORDS(prefix, launcher), 0);
+        note_cgroups(found, CGROUP_TOP, WORDS(prefix, launcher), pooled, 0);
         note_processes(found, run->id);
         note_all_files(found, run->id, run->pid);
         return g_string_free(g_steal_pointer(&found), FALSE);
@@ -200,6 +234,47 @@ void leftover_check(const KitRun *run, const char *name) {
         ok(leftover_wait(run, GONE_USEC), "%s: nothing is left", name);
 }
 
+/* Pools */
+
+static char *look_for_pool(const char *pool) {
+        g_autoptr(GString) found = g_string_new(NULL);
+        g_autoptr(GPtrArray) dirs = manager_runtime_dirs();
+        g_autofree char *escaped = escape(pool);
+        g_autofree char *prefix = g_strconcat("cordon-pool-", escaped, NULL);
+        g_autofree char *units = g_strconcat(prefix, "*", NULL);
+        g_autofree char *session = g_strdup_printf("/run/user/%u/cordon/pools",
+                                                   (unsigned)geteuid());
+        g_autofree char *fallback = g_strdup_printf("/tmp/cordon-%u/pools", (unsigned)geteuid());
+
+        note_units(found, WORDS(units));
+        note_cgroups(found, CGROUP_TOP, WORDS(prefix), NULL, 0);
+        for (guint i = 0; i < dirs->len; i++) {
+                g_autofree char *transient = g_build_filename(g_ptr_array_index(dirs, i),
+                                                              "systemd/transient", NULL);
+
+                note_files(found, transient, prefix, NULL);
+        }
+        note_files(found, "/run/cordon/pools", pool, NULL);
+        note_files(found, session, pool, NULL);
+        note_files(found, fallback, pool, NULL);
+        return g_string_free(g_steal_pointer(&found), FALSE);
+}
+
+static bool is_pool_gone(const void *pool) {
+        g_autofree char *found = look_for_pool(pool);
+
+        return found[0] == '\0';
+}
+
+void leftover_check_pool(const char *pool, const char *name) {
+        bool gone = kit_wait_until(is_pool_gone, pool, kit_patience(GUARD_GONE_USEC));
+        g_autofree char *found = look_for_pool(pool);
+
+        ok(gone, "%s: nothing of the pool is left", name);
+        if (!gone)
+                diag("%s", found);
+}
+
 /* The guard */
 
 static char *look_for_guard(void) {
@@ -207,7 +282,8 @@ static char *look_for_guard(void) {
         g_autoptr(GPtrArray) dirs = manager_runtime_dirs();
         g_autofree char *runs = g_strdup_printf("cordon-test\\x2d%d\\x2d*", (int)getpid());
 
-        note_units(found, WORDS("cordon.slice", "cordon-guard-*.service", runs));
+        note_units(found,
+                   WORDS("cordon.slice", "cordon-pool*.slice", "cordon-guard-*.service", runs));
         for (guint i = 0; i < dirs->len; i++) {
                 g_autofree char *own = g_build_filename(g_ptr_array_index(dirs, i), "cordon", NULL);
 

@@ -15,6 +15,9 @@ char *leftover_look(const KitRun *run);
 /* As leftover_check() without a point. False: diag() has said what is left. */
 bool leftover_wait(const KitRun *run, uint64_t usec);
 
+/* One point: the slices of a pool have gone, with the cgroups and files of its slots, as soon as a guard would be. */
+void leftover_check_pool(const char *pool, const char *name);
+
 /* One point: the guard and cordon.slice have gone, and with them every run of this test. */
 void leftover_check_guard(const char *name);
 
@@ -24,3 +27,5 @@ GArray *leftover_processes(const char *id);
 /* The name of a unit as cordon makes it from an id: "slice", "service", "scope"; and that of the program's. */
 char *leftover_unit(const char *id, const char *suffix);
 char *leftover_program_unit(const char *id);
+char *leftover_slice(const char *pool, const char *id); /* "": in no pool */
+char *leftover_pool_slice(const char *pool);
