@@ -362,7 +362,7 @@ char *plan_to_text(const Spec *spec, const PlanWorld *world, const PropertyList 
         append_doings(text, spec);
         if (world->max_parallel > 0)
                 g_string_append_printf(text,
-                                       "# and starts it when fewer than %" G_GUINT64_FORMAT
+                                       "# cordon itself starts it when fewer than %" G_GUINT64_FORMAT
                                        " runs of this user are in pool %s\n",
                                        world->max_parallel, spec->pool);
         if (spec->isolation.allow)

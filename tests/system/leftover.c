@@ -15,6 +15,7 @@
 #define CGROUP_TOP       "/sys/fs/cgroup"
 #define GONE_USEC        (1 * KIT_SEC)
 #define GUARD_GONE_USEC  (3 * KIT_SEC) /* it lingers for half a second */
+#define POOL_GONE_USEC   (2 * KIT_SEC) /* likewise; a private manager stays longer */
 #define CGROUP_DEPTH_MAX 12
 
 static char *escape(const char *name) {
@@ -267,7 +268,7 @@ static bool is_pool_gone(const void *pool) {
 }
 
 void leftover_check_pool(const char *pool, const char *name) {
-        bool gone = kit_wait_until(is_pool_gone, pool, kit_patience(GUARD_GONE_USEC));
+        bool gone = kit_wait_until(is_pool_gone, pool, kit_patience(POOL_GONE_USEC));
         g_autofree char *found = look_for_pool(pool);
 
         ok(gone, "%s: nothing of the pool is left", name);

@@ -222,6 +222,46 @@ static void test_at_once(void) {
         cmp_ok(good, "==", rounds * (int)G_N_ELEMENTS(runs), "who starts a pool with others is in");
 }
 
+/* The manager forgets what it was told of a slice whose file is gone. */
+static void test_without_file(void) {
+        g_autofree char *pool = pool_new_name();
+        g_autofree char *slice = leftover_pool_slice(pool);
+        const char *const names[] = { slice, "cordon-pool.slice" };
+        g_autoptr(KitRun) holder = hold(WORDS("--pool", pool, "--pool-memory", "64M"));
+        g_autoptr(GPtrArray) dirs = manager_runtime_dirs();
+        unsigned unlinked = 0;
+
+        for (guint i = 0; i < 2 * dirs->len; i++) {
+                g_autofree char *path = g_build_filename(g_ptr_array_index(dirs, i / 2), "systemd",
+                                                         "transient", names[i % 2], NULL);
+
+                unlinked += unlink(path) == 0;
+        }
+        ok(unlinked == 2 && manager_reload(), "the slices have lost their files");
+        let_go(holder, "a run in a pool without a file");
+        leftover_check_pool(pool, "after a pool without a file");
+}
+
+/* It looks for a file that has gone with the slice. */
+static void test_reloaded(void) {
+        g_autofree char *pool = pool_new_name();
+        KitOrder order = { .options = WORDS("--pool", pool, "--pool-memory", "64M"),
+                           .command = VICTIM("end") };
+        g_autoptr(KitRun) other = hold(NULL);
+        g_autoptr(KitRun) holder = hold(order.options);
+
+        ok(manager_reload(), "the manager is reloaded");
+        let_go(holder, "a run in a pool meanwhile");
+        leftover_check_pool(pool, "after a reload");
+
+        g_autoptr(KitRun) run = kit_run(&order);
+
+        expect(run, &done, "the next run of that pool");
+        expect_limit(run, "pool-memory", 64 * MIB, 64 * MIB, "MemoryMax");
+        let_go(other, "a run in no pool");
+        leftover_check_pool(pool, "after the next run");
+}
+
 static void test_killed(void) {
         g_autofree char *pool = pool_new_name();
         g_autoptr(KitRun)
@@ -322,6 +362,62 @@ static void test_cancelled(void) {
            "a signal ends who waits, with a record");
         let_go(holder, "who has the slot");
         leftover_check_pool(pool, "after one that was cancelled");
+}
+
+static bool is_launcher_gone(const void *run) {
+        g_autoptr(GArray) pids = leftover_processes(((const KitRun *)run)->id);
+
+        return pids->len == 0;
+}
+
+static bool has_slot_open(pid_t pid) {
+        g_autofree char *path = g_strdup_printf("/proc/%d/fd", (int)pid);
+        g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
+
+        for (const char *name; dir && (name = g_dir_read_name(dir));) {
+                g_autofree char *file = g_build_filename(path, name, NULL);
+                g_autofree char *link = g_file_read_link(file, NULL);
+
+                if (link && strstr(link, "/pools/test-"))
+                        return true;
+        }
+        return false;
+}
+
+/* It watches somebody's slot; its caller does not. */
+static bool is_waiting(const void *run) {
+        g_autoptr(GArray) pids = leftover_processes(((const KitRun *)run)->id);
+
+        for (guint i = 0; i < pids->len; i++)
+                if (has_slot_open(g_array_index(pids, pid_t, i)))
+                        return true;
+        return false;
+}
+
+/* The caller is interrupted while its launcher waits: nobody would know of the run. */
+static void test_detached(void) {
+        g_autofree char *pool = pool_new_name();
+        g_autofree char *record = g_build_filename(kit_directory(), "detached", NULL);
+        g_autofree char *text = NULL;
+        g_autoptr(KitRun) holder = hold(WORDS("--pool", pool, "--max-parallel", "1"));
+        KitOrder order = { .options = WORDS("--detach", "--pool", pool, "--max-parallel", "1"),
+                           .record = record,
+                           .command = VICTIM("pause") };
+        g_autoptr(KitRun) waiter = kit_start(&order);
+
+        ok(kit_wait_until(is_waiting, waiter, kit_patience(10 * KIT_SEC)),
+           "a detached launcher waits");
+        kit_signal(waiter, SIGINT);
+        kit_finish(waiter);
+        cmp_ok(waiter->status, "==", 130, "the caller of a launcher that waits is interrupted");
+        ok(kit_wait_until(is_launcher_gone, waiter, kit_patience(10 * KIT_SEC)),
+           "and the launcher with it");
+        ok(g_file_get_contents(record, &text, NULL, NULL) && strstr(text, "\"cancelled\""),
+           "the record says so");
+        let_go(holder, "who has the slot");
+        (void)unlink(record);
+        leftover_check(waiter, "who has waited detached");
+        leftover_check_pool(pool, "after a launcher that waited detached");
 }
 
 static void test_crash(void) {
@@ -439,6 +535,7 @@ int main(void) {
         test_fail();
         test_wait();
         test_cancelled();
+        test_detached();
         test_killed();
         test_at_once();
         test_crash();
@@ -446,6 +543,8 @@ int main(void) {
         if (!kit_is_brief()) {
                 test_memory("1G");
                 test_changed();
+                test_without_file();
+                test_reloaded();
                 test_killed_early();
                 test_nested();
         }
