@@ -355,8 +355,8 @@ Launch *launch_new(const LaunchSettings *settings, GError **error) {
                               on_output_full, launch, error))
                 return NULL;
 
-        launch->pool = pool_slice_new(settings->event, settings->door, settings->spec, life_decide,
-                                      launch);
+        launch->pool = pool_slice_new(settings->event, settings->door, settings->spec,
+                                      settings->is_best_effort, life_decide, launch);
         launch->obstacle = obstacle_new(settings->event, settings->door, id, launch->pool,
                                         starting_on_obstacle, launch);
         deadline_arm(settings->event, &launch->patience, START_PATIENCE_USEC, life_on_patience,

@@ -9,6 +9,7 @@
 
 #include "poolslice.h"
 
+#include "dbus/error.h"
 #include "dbus/manager.h"
 #include "launcher/deadline.h"
 #include "launcher/kernel/error.h"
@@ -37,11 +38,11 @@ struct PoolSlice {
         ManagerCall *calls[_CALL_MAX];
         sd_event_source *pause;
         unsigned tries;
-        bool is_begun, is_settled;
+        bool is_best_effort, is_begun, is_settled;
         GError *make_error, *error;
 };
 
-PoolSlice *pool_slice_new(sd_event *event, const Door *door, const Spec *spec,
+PoolSlice *pool_slice_new(sd_event *event, const Door *door, const Spec *spec, bool is_best_effort,
                           PoolSliceHandler handler, void *userdata) {
         PoolSlice *slice;
 
@@ -51,6 +52,7 @@ PoolSlice *pool_slice_new(sd_event *event, const Door *door, const Spec *spec,
         slice->event = sd_event_ref(event);
         slice->door = door;
         slice->spec = spec;
+        slice->is_best_effort = is_best_effort;
         slice->name = name_pool_slice(spec->pool);
         slice->handler = handler;
         slice->userdata = userdata;
@@ -107,13 +109,15 @@ void pool_slice_make(PoolSlice *slice) {
              manager_start_transient(caller(slice, on_made), slice->name, pool, NULL, NULL));
 }
 
+/* Somebody has a unit file of that name, or the manager would not. */
 static void fail(PoolSlice *slice, const char *description) {
-        if (slice->make_error)
-                slice->error = g_error_copy(slice->make_error);
+        if (slice->make_error && !g_error_matches(slice->make_error, DBUS_ERROR, DBUS_ERROR_EXISTS))
+                g_propagate_prefixed_error(&slice->error, g_error_copy(slice->make_error),
+                                           "--pool: %s cannot be made: ", slice->name);
         else
-                slice->error = g_error_new_literal(LAUNCHER_ERROR, LAUNCHER_ERROR_UNENFORCEABLE,
-                                                   description ?: "the manager does not know it");
-        g_prefix_error(&slice->error, "--pool: %s cannot be made: ", slice->name);
+                slice->error = g_error_new(LAUNCHER_ERROR, LAUNCHER_ERROR_UNENFORCEABLE,
+                                           "--pool: %s is there, and not one of cordon's: \"%s\"",
+                                           slice->name, description ?: "");
         slice->handler(slice->userdata);
 }
 
@@ -133,7 +137,8 @@ static void on_description(sd_bus_message *reply, const GError *error, void *use
         g_autofree char *description = reply ? manager_read_text(reply) : NULL;
 
         if (description && pool_is_described(slice->spec->pool, description)) {
-                slice->is_settled = pool_check_limits(slice->spec->pool, description,
+                slice->is_settled = slice->is_best_effort ||
+                                    pool_check_limits(slice->spec->pool, description,
                                                       &slice->spec->limits, &slice->error);
                 slice->handler(slice->userdata);
         } else if (slice->tries++ >= TRIES) {

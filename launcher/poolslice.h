@@ -15,8 +15,9 @@ typedef struct PoolSlice PoolSlice;
 
 typedef void (*PoolSliceHandler)(void *userdata); /* it is settled, or cannot be */
 
-/* NULL when the spec is in no pool; that is settled. All is borrowed. */
-PoolSlice *pool_slice_new(sd_event *event, const Door *door, const Spec *spec,
+/* NULL when the spec is in no pool; that is settled. All is borrowed. --best-effort does with whatever limits it was started
+ * with: what of them holds is reported. */
+PoolSlice *pool_slice_new(sd_event *event, const Door *door, const Spec *spec, bool is_best_effort,
                           PoolSliceHandler handler, void *userdata);
 void pool_slice_free(PoolSlice *slice);
 

@@ -143,6 +143,20 @@ static void test_memory(const char *own) {
         leftover_check_pool(pool, name);
 }
 
+static void test_best_effort(const char *pool) {
+        KitOrder order = { .options = WORDS("--pool", pool, "--pool-memory", "32M",
+                                            "--best-effort"),
+                           .command = VICTIM("end") };
+        Expected expected = done;
+        g_autoptr(KitRun) run = kit_run(&order);
+
+        expected.words = "cordon: not enforced: --pool-memory\n";
+        expect(run, &expected, "who makes do with the pool's");
+        ok(record_number(run, "limits.pool-memory.effective") == 64 * MIB &&
+                   !record_is_true(run, "limits.pool-memory.enforced"),
+           "what holds is reported");
+}
+
 /* Whoever comes later has what is there, or is refused. */
 static void test_others(void) {
         g_autofree char *pool = pool_new_name();
@@ -173,6 +187,7 @@ static void test_others(void) {
 
                 expect(run, &expected, name);
         }
+        test_best_effort(pool);
         let_go(holder, "who has started it");
         leftover_check_pool(pool, "after several runs");
 }
@@ -220,6 +235,30 @@ static void test_at_once(void) {
                         leftover_check_pool(pool, "after runs that started it at once");
         }
         cmp_ok(good, "==", rounds * (int)G_N_ELEMENTS(runs), "who starts a pool with others is in");
+}
+
+/* An administrator's slice of that name is not touched, nor taken for a pool. */
+static void test_stranger(void) {
+        g_autofree char *pool = pool_new_name();
+        g_autofree char *slice = leftover_pool_slice(pool);
+        g_autofree char *directory = manager_unit_dir();
+        g_autofree char *path = directory ? g_build_filename(directory, slice, NULL) : NULL;
+        KitOrder order = { .options = WORDS("--pool", pool), .command = VICTIM("end") };
+        Expected expected = refused("unenforceable",
+                                    "--pool: cordon-pool-*.slice is there, and not one of "
+                                    "cordon's: \"Mine\"");
+        bool is_written = path && g_mkdir_with_parents(directory, 0755) == 0 &&
+                          g_file_set_contents(path, "[Unit]\nDescription=Mine\n", -1, NULL) &&
+                          manager_reload();
+
+        ok(is_written, "somebody has a slice of that name");
+
+        g_autoptr(KitRun) run = kit_run(&order);
+
+        expect(run, &expected, "a pool that is somebody's");
+        ok(manager_stop_unit(slice) && unlink(path) == 0 && manager_reload(),
+           "he stops it, and forgets it");
+        leftover_check_pool(pool, "after somebody's slice");
 }
 
 /* The manager forgets what it was told of a slice whose file is gone. */
@@ -543,6 +582,7 @@ int main(void) {
         if (!kit_is_brief()) {
                 test_memory("1G");
                 test_changed();
+                test_stranger();
                 test_without_file();
                 test_reloaded();
                 test_killed_early();
