@@ -105,16 +105,41 @@ static void read_slice(Fake *fake, sd_bus_message *call, FakeUnit *unit) {
         g_assert(r >= 0);
 }
 
+static void answer_exists(Fake *fake, sd_bus_message *call, const char *name) {
+        g_autofree char *words = g_strdup_printf(
+                "Unit %s was already loaded or has a fragment file.", name);
+
+        answer_error(fake, call, "org.freedesktop.systemd1.UnitExists", words);
+}
+
+/* Those of pools are there by themselves, and go so: all that counts is that they can be started once. */
+static void start_pool(Fake *fake, sd_bus_message *call, const char *name) {
+        FakeUnit *asked = fake_unit_new(name);
+        int r;
+
+        asked->fds = reread_fds_new();
+        r = read_properties(call, asked);
+        g_assert(r >= 0);
+
+        GVariant *description = g_hash_table_lookup(asked->asked, "Description");
+
+        g_assert(description);
+        g_hash_table_insert(fake->pools, g_strdup(name), g_variant_dup_string(description, NULL));
+        fake_unit_free(asked);
+        answer(fake, call, "o", "/org/freedesktop/systemd1/job/2");
+}
+
 static void do_start(Fake *fake, sd_bus_message *call) {
         const char *name = NULL, *mode = NULL;
         int r = sd_bus_message_read(call, "ss", &name, &mode);
 
         g_assert(r >= 0);
-        if (fake_find(fake, name)) {
-                g_autofree char *words = g_strdup_printf(
-                        "Unit %s was already loaded or has a fragment file.", name);
-
-                answer_error(fake, call, "org.freedesktop.systemd1.UnitExists", words);
+        if (fake_find(fake, name) || g_hash_table_contains(fake->pools, name)) {
+                answer_exists(fake, call, name);
+                return;
+        }
+        if (g_str_has_prefix(name, "cordon-pool") && g_str_has_suffix(name, ".slice")) {
+                start_pool(fake, call, name);
                 return;
         }
 
@@ -293,6 +318,16 @@ static bool is_version(sd_bus_message *call, const char *interface, const char *
                strcmp(interface, FAKE_MANAGER_INTERFACE) == 0 && strcmp(name, "Version") == 0;
 }
 
+static void answer_description(Fake *fake, sd_bus_message *call) {
+        char *name = NULL; /* sd-bus allocates it */
+        int r = sd_bus_path_decode(sd_bus_message_get_path(call), FAKE_MANAGER_PATH "/unit", &name);
+
+        g_assert(r > 0);
+        answer(fake, call, "v", "s",
+               (const char *)g_hash_table_lookup(fake->pools, name) ?: "Slice /made/up");
+        free(name);
+}
+
 static void answer_property(Fake *fake, sd_bus_message *call, const FakeUnit *unit,
                             const char *interface, const char *name) {
         g_autoptr(sd_bus_message) reply = NULL;
@@ -314,6 +349,10 @@ static void do_get(Fake *fake, sd_bus_message *call) {
         g_assert(r >= 0);
         if (is_version(call, interface, name)) {
                 answer(fake, call, "v", "s", FAKE_VERSION);
+                return;
+        }
+        if (strcmp(name, "Description") == 0) {
+                answer_description(fake, call);
                 return;
         }
         if (!unit)

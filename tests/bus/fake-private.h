@@ -19,8 +19,9 @@ struct Fake {
         sd_event_source *life; /* does one act a turn of the loop */
         GQueue *acts;          /* of Act* */
         GHashTable *units;     /* name → FakeUnit* */
-        GPtrArray *order;      /* of FakeUnit*, as they came; borrowed from units */
-        GPtrArray *closed;     /* of sd_bus*: former connections */
+        GHashTable *pools; /* name of a slice around runs → its Description, once it has one */
+        GPtrArray *order;  /* of FakeUnit*, as they came; borrowed from units */
+        GPtrArray *closed; /* of sd_bus*: former connections */
         GString *log;
         FakeTold told;
         uint32_t last_job;

@@ -31,6 +31,7 @@ Fake *fake_new(sd_event *event, const Program *program, const Fault *fault) {
         fake->acts = g_queue_new();
         fake->units = g_hash_table_new_full(g_str_hash, g_str_equal, NULL,
                                             (GDestroyNotify)fake_unit_free);
+        fake->pools = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
         fake->order = g_ptr_array_new();
         fake->closed = g_ptr_array_new_with_free_func(free_connection);
         fake->log = g_string_new(NULL);
@@ -47,6 +48,7 @@ void fake_free(Fake *fake) {
         g_queue_free(fake->acts);
         sd_event_source_disable_unref(fake->life);
         g_ptr_array_unref(fake->closed);
+        g_hash_table_unref(fake->pools);
         g_ptr_array_unref(fake->order);
         g_hash_table_unref(fake->units);
         g_string_free(fake->log, TRUE);

@@ -45,7 +45,7 @@ static Spec *spec_for(const Program *program) {
         return spec;
 }
 
-static void *begin_with(Case *run, sd_bus *bus, const World *world) {
+static void *begin_in(Case *run, sd_bus *bus, const World *world, const char *pool) {
         Subjected *subjected = g_new0(Subjected, 1);
         g_autoptr(GError) error = NULL;
 
@@ -54,6 +54,7 @@ static void *begin_with(Case *run, sd_bus *bus, const World *world) {
                                  case_slowness(run);
         world_begin(&subjected->world, run, bus);
         subjected->spec = spec_for(case_program(run));
+        subjected->spec->pool = g_strdup(pool);
 
         LaunchSettings settings = { .event = case_event(run),
                                     .door = &subjected->world.door,
@@ -67,6 +68,14 @@ static void *begin_with(Case *run, sd_bus *bus, const World *world) {
         subjected->launch = launch_new(&settings, &error);
         g_assert_no_error(error);
         return subjected;
+}
+
+static void *begin_with(Case *run, sd_bus *bus, const World *world) {
+        return begin_in(run, bus, world, NULL);
+}
+
+static void *begin_pooled(Case *run, sd_bus *bus) {
+        return begin_in(run, bus, &(World){ 0 }, "p");
 }
 
 static void *begin(Case *run, sd_bus *bus) {
@@ -133,6 +142,7 @@ static char *end(void *subject) {
 }
 
 static const Subject launch = { begin, end, true };
+static const Subject pooled = { begin_pooled, end, true };
 static const Subject slow_door = { begin_slow_door, end, true };
 static const Subject no_program = { begin_no_program, end, true };
 static const Subject no_guard = { begin_no_guard, end, true };
@@ -206,11 +216,11 @@ static void test_case(const Subject *subject, ProgramKind program, FaultKind fau
 }
 
 /* The connection ends for good: refused before "go", lost after it, unless the end was told. */
-static unsigned test_drop(ProgramKind program, int drop_after) {
+static unsigned test_drop(const Subject *subject, ProgramKind program, int drop_after) {
         g_autofree char *line = g_strconcat(plain[program], ", clean", NULL);
         g_autofree char *unclean = g_strconcat(plain[program], ", for the guard", NULL);
         g_auto(CaseResult) result = { 0 };
-        CaseRow row = { &launch, program, FAULT_NONE, drop_after, NULL };
+        CaseRow row = { subject, program, FAULT_NONE, drop_after, NULL };
 
         case_run(&row, &result);
         if (drop_after == CASE_NEVER)
@@ -244,6 +254,7 @@ int main(void) {
                         g_autofree char *line = expected_line(program, fault);
 
                         test_case(&launch, program, fault, line, "");
+                        test_case(&pooled, program, fault, line, ", in a pool");
                         if (has_slow_door(fault))
                                 test_case(&slow_door, program, fault, line, ", and takes its time");
                 }
@@ -262,10 +273,17 @@ int main(void) {
         test_case(&unguarded, PROGRAM_NOT_EXECUTED, FAULT_NONE, "refused (gate), clean",
                   ", and its guard is lost");
         for (ProgramKind program = 0; program < _PROGRAM_MAX; program++) {
-                unsigned n_messages = test_drop(program, CASE_NEVER);
+                unsigned n_messages = test_drop(&launch, program, CASE_NEVER);
+                unsigned n_pooled = test_drop(&pooled, program, CASE_NEVER);
 
+                /* It is asked, made, made what is around it, and asked again. */
+                cmp_ok(n_pooled, "==", n_messages + (programs[program].is_executed ? 8 : 0),
+                       "it %s; a pool that has to be made costs four calls",
+                       programs[program].text);
                 for (unsigned n = 0; n < n_messages; n++)
-                        test_drop(program, (int)n);
+                        test_drop(&launch, program, (int)n);
+                for (unsigned n = 0; n < n_pooled; n++)
+                        test_drop(&pooled, program, (int)n);
         }
         done_testing();
 }
