@@ -156,10 +156,11 @@ static void finish(Foreman *foreman, Task *task) {
 }
 
 /* Its manager went while it was asked, and nothing of the job has run: that is no matter of the job's. */
-static bool is_managers(Task *task, const Verdict *verdict) {
-        return verdict->outcome == OUTCOME_REFUSED &&
-               g_strcmp0(verdict->error_code, "manager-unreachable") == 0 &&
-               task->unreached++ < UNREACHED_MAX;
+static bool is_managers(const Foreman *foreman, Task *task, const Verdict *verdict) {
+        bool is_gone = g_strcmp0(verdict->error_code, "manager-unreachable") == 0 ||
+                       !door_is_open(foreman->door);
+
+        return verdict->outcome == OUTCOME_REFUSED && is_gone && task->unreached++ < UNREACHED_MAX;
 }
 
 static bool is_to_be_tried_again(const Foreman *foreman, Task *task) {
@@ -168,7 +169,7 @@ static bool is_to_be_tried_again(const Foreman *foreman, Task *task) {
         if (is_ending(foreman) || errand_facts(&task->errand)->stage == STAGE_CANCELLED)
                 return false;
         (void)errand_judge(&task->errand, &verdict);
-        return is_managers(task, &verdict) ||
+        return is_managers(foreman, task, &verdict) ||
                (task->job.attempts <= foreman->order->options->batch.retries &&
                 foreman->retry_on & (1U << verdict.outcome));
 }
