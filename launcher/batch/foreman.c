@@ -22,13 +22,13 @@
 #include "launcher/manager/door.h"
 #include "lull.h"
 #include "outbox.h"
+#include "pools.h"
 #include "progress.h"
 #include "task.h"
 #include "units/name.h"
 
-#define LINES_A_TURN  64 /* then other events get theirs */
-#define UNREACHED_MAX 3
-#define FLEET_ID      "" /* nobody's whose launch is in it, too */
+#define LINES_A_TURN 64 /* then other events get theirs */
+#define FLEET_ID     "" /* nobody's whose launch is in it, too */
 
 typedef struct {
         const ForemanOrder *order;
@@ -44,7 +44,8 @@ typedef struct {
         Gauge gauge;
         Lull *lull;          /* who begins waits for it; NULL: it is over, or not needed */
         GHashTable *running; /* Task* */
-        GQueue again;        /* Task* that are to be tried once more */
+        Pools *pools;
+        GQueue again; /* Task* that are to be tried once more */
         uint64_t parallel, jobs, places;
         unsigned retry_on;
         bool is_input_over, is_stopped;
@@ -70,13 +71,24 @@ static bool is_ending(const Foreman *foreman) {
         return foreman->report->cancel_signal || foreman->report->failure || foreman->is_stopped;
 }
 
-static void cancel_all(Foreman *foreman, int signal) {
-        GHashTableIter iter;
-        gpointer key;
+static void conclude(Foreman *foreman, Task *task);
 
-        g_hash_table_iter_init(&iter, foreman->running);
-        while (g_hash_table_iter_next(&iter, &key, NULL))
-                launch_cancel(((Task *)key)->errand.launch, signal);
+/* Who waits for a slot of his pool has nothing that could be ended. */
+static void cancel(Foreman *foreman, Task *task, int signal) {
+        if (task->errand.launch) {
+                launch_cancel(task->errand.launch, signal);
+                return;
+        }
+        task_cancel(task, signal);
+        g_hash_table_remove(foreman->running, task);
+        conclude(foreman, task);
+}
+
+static void cancel_all(Foreman *foreman, int signal) {
+        g_autoptr(GList) tasks = g_hash_table_get_keys(foreman->running);
+
+        for (GList *next = tasks; next; next = next->next)
+                cancel(foreman, next->data, signal);
         wake(foreman);
 }
 
@@ -106,24 +118,14 @@ static void store_record(Foreman *foreman, const RecordSource *source) {
                 fail(foreman, g_strdup(error->message));
 }
 
-/* Output that could not be kept is lost to whoever wanted it. */
-static void look_at_files(Foreman *foreman, const Task *task, const RecordSource *source) {
-        const Capture *captures[CAPTURE_STREAMS] = {
-                [STDOUT_FILENO] = source->output, [STDERR_FILENO] = source->errors
-        };
-
-        for (int i = 0; i < CAPTURE_STREAMS; i++)
-                if (captures[i] && capture_error(captures[i]) != 0)
-                        fail(foreman, g_strdup_printf("--output-dir: cannot write to \"%s\": %s",
-                                                      task->job.files[i],
-                                                      g_strerror(capture_error(captures[i]))));
-}
-
 static void put_record(Foreman *foreman, const Task *task, RecordSource *source) {
         GString *line = g_string_new(NULL);
+        g_autofree char *complaint = NULL;
 
         source->place = &task->job;
-        look_at_files(foreman, task, source);
+        complaint = task_complaint(task, source);
+        if (complaint)
+                fail(foreman, g_steal_pointer(&complaint));
         store_record(foreman, source);
         record_put(source, false, append, line);
         g_string_append_c(line, '\n');
@@ -155,26 +157,19 @@ static void finish(Foreman *foreman, Task *task) {
         task_free(task);
 }
 
-/* Its manager went while it was asked, and nothing of the job has run: that is no matter of the job's. */
-static bool is_managers(const Foreman *foreman, Task *task, const Verdict *verdict) {
-        bool is_gone = g_strcmp0(verdict->error_code, "manager-unreachable") == 0 ||
-                       !door_is_open(foreman->door);
-
-        return verdict->outcome == OUTCOME_REFUSED && is_gone && task->unreached++ < UNREACHED_MAX;
-}
-
 static bool is_to_be_tried_again(const Foreman *foreman, Task *task) {
         g_auto(Verdict) verdict = { 0 };
 
         if (is_ending(foreman) || errand_facts(&task->errand)->stage == STAGE_CANCELLED)
                 return false;
         (void)errand_judge(&task->errand, &verdict);
-        return is_managers(foreman, task, &verdict) ||
+        return task_is_managers(task, &verdict, door_is_open(foreman->door)) ||
                (task->job.attempts <= foreman->order->options->batch.retries &&
                 foreman->retry_on & (1U << verdict.outcome));
 }
 
 static void conclude(Foreman *foreman, Task *task) {
+        g_clear_pointer(&task->slot, pool_release);
         if (is_to_be_tried_again(foreman, task))
                 g_queue_push_tail(&foreman->again, task);
         else
@@ -215,7 +210,7 @@ static void on_over(void *userdata) {
 static bool launch(Foreman *foreman, Task *task, GError **error) {
         LaunchSettings settings;
 
-        if (!task_prepare(task, error) || !errand_measure(&task->errand, error) ||
+        if (!errand_measure(&task->errand, error) ||
             (foreman->order->store && !store_begin(foreman->order->store, task->options.id,
                                                    task->files, task->job.files, error)))
                 return false;
@@ -228,18 +223,44 @@ static bool launch(Foreman *foreman, Task *task, GError **error) {
         return errand_launch(&task->errand, &settings, error);
 }
 
+static void start(Foreman *foreman, Task *task) {
+        g_autoptr(GError) error = NULL;
+
+        if (launch(foreman, task, &error)) {
+                task->asked_usec = now_usec();
+                gauge_begin(&foreman->gauge);
+                return;
+        }
+        g_hash_table_remove(foreman->running, task);
+        refuse(foreman, task, error);
+}
+
+static void on_slot(PoolSlot *slot, const GError *error, void *userdata) {
+        Task *task = userdata;
+        Foreman *foreman = task->owner;
+
+        if (!error) {
+                start(foreman, task);
+                return;
+        }
+        g_hash_table_remove(foreman->running, task);
+        refuse(foreman, task, error);
+}
+
 static void begin(Foreman *foreman, Task *task) {
         g_autoptr(GError) error = NULL;
 
         task->job.attempts++;
         task_ask(task, &foreman->world);
-        if (!launch(foreman, task, &error)) {
+        if (!task_prepare(task, &error)) {
                 refuse(foreman, task, error);
                 return;
         }
-        task->asked_usec = now_usec();
-        gauge_begin(&foreman->gauge);
         g_hash_table_add(foreman->running, task);
+        if (task->options.max_parallel > 0)
+                task->slot = pools_acquire(foreman->pools, &task->options, on_slot, task);
+        else
+                start(foreman, task);
 }
 
 /* Jobs */
@@ -497,6 +518,7 @@ static bool open_shop(Foreman *foreman, GError **error) {
         }
         if (!open_door(foreman, error))
                 return false;
+        foreman->pools = pools_new(foreman->event);
         foreman->outbox = outbox_new(foreman->event, &outbox);
         intake_attach(order->intake, foreman->event, on_news, foreman);
         if (order->options->batch.resume)
@@ -537,6 +559,7 @@ static void foreman_clear(Foreman *foreman) {
                 task_free(key);
         g_hash_table_unref(foreman->running);
         g_queue_clear_full(&foreman->again, (GDestroyNotify)task_free);
+        pools_free(foreman->pools);
         lull_free(foreman->lull);
         leave_fleet(foreman);
         outbox_free(foreman->outbox);

@@ -14,6 +14,8 @@
 #include "launcher/kernel/error.h"
 #include "units/text.h"
 
+#define UNREACHED_MAX 3
+
 Task *task_new(const TaskWorld *world, const IntakeLine *line, uint64_t index) {
         Task *task = g_new0(Task, 1);
 
@@ -130,6 +132,29 @@ char *task_repeated_words(const Task *task) {
         return g_strdup_printf("%s: $.id: \"%s\" is another job's", task->words, task->options.id);
 }
 
+char *task_complaint(const Task *task, const RecordSource *source) {
+        const Capture *captures[CAPTURE_STREAMS] = {
+                [STDOUT_FILENO] = source->output, [STDERR_FILENO] = source->errors
+        };
+
+        for (int i = 0; i < CAPTURE_STREAMS; i++)
+                if (captures[i] && capture_error(captures[i]) != 0)
+                        return g_strdup_printf("--output-dir: cannot write to \"%s\": %s",
+                                               task->job.files[i],
+                                               g_strerror(capture_error(captures[i])));
+        return NULL;
+}
+
+bool task_is_managers(Task *task, const Verdict *verdict, bool is_door_open) {
+        bool is_gone = g_strcmp0(verdict->error_code, "manager-unreachable") == 0 || !is_door_open;
+
+        return verdict->outcome == OUTCOME_REFUSED && is_gone && task->unreached++ < UNREACHED_MAX;
+}
+
+void task_cancel(Task *task, int signal) {
+        facts_set_cancelled(&task->errand.refused, signal, (uint64_t)g_get_monotonic_time());
+}
+
 void task_refuse(Task *task, const char *code, const char *message) {
         errand_refuse(&task->errand, code, message);
 }
@@ -137,6 +162,7 @@ void task_refuse(Task *task, const char *code, const char *message) {
 void task_free(Task *task) {
         if (!task)
                 return;
+        pool_release(task->slot);
         errand_clear(&task->errand);
         close_files(task);
         for (int i = 0; i < CAPTURE_STREAMS; i++)

@@ -12,6 +12,7 @@
 #include "launcher/errand.h"
 #include "launcher/kernel/caller.h"
 #include "launcher/options.h"
+#include "launcher/pool.h"
 #include "launcher/record.h"
 
 typedef struct {
@@ -23,6 +24,7 @@ typedef struct {
         bool has_own_id;
         Errand errand;
         int files[CAPTURE_STREAMS]; /* for its output; −1: none */
+        PoolSlot *slot;             /* of --max-parallel, held or awaited; NULL: none */
         unsigned unreached;         /* so often its manager went before it began */
         uint64_t asked_usec;        /* when its start was asked for; 0: it is not under way */
 } Task;
@@ -46,6 +48,14 @@ bool task_prepare(Task *task, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Why it is refused where its id is another job's. */
 char *task_repeated_words(const Task *task);
+/* What it said was to go into files and could not be kept; NULL: it could. */
+char *task_complaint(const Task *task, const RecordSource *source);
+
+/* Its manager went while it was asked, and nothing of the job has run: that is no matter of the job's, for a while. */
+bool task_is_managers(Task *task, const Verdict *verdict, bool is_door_open);
+
+/* Before anything was asked of a manager. */
+void task_cancel(Task *task, int signal);
 void task_refuse(Task *task, const char *code, const char *message);
 void task_free(Task *task);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Task, task_free)
