@@ -283,6 +283,10 @@ int life_on_patience(sd_event_source *source, uint64_t usec, void *userdata) {
 
         if (launch->phase == PHASE_STARTING && program_gate_ended(launch->program))
                 starting_refuse_gate(launch);
+        else if (launch->phase == PHASE_STARTING && launch->is_guard_awaited)
+                life_refuse(launch, "guard",
+                            "no guard could be had, which would end the run if cordon died: it "
+                            "does not answer");
         else if (launch->phase == PHASE_STARTING)
                 life_refuse(launch, "manager-unreachable",
                             "the manager did not start the unit in time");

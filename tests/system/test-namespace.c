@@ -152,6 +152,7 @@ typedef struct {
         const char *
                 scope_error; /* for a scope of another's manager; NULL: it has what its caller has */
         const char *scope_message;
+        bool has_no_guard;     /* a user's manager has one that takes him for somebody else */
         bool is_for_all;       /* also normal users can have it */
         bool may_lack_cgroups; /* a private manager finds none to live in there, and says so */
 } Row;
@@ -168,7 +169,7 @@ static const Row rows[] = {
         { "cgroups", prepare_cgroup, "/proc/self/ns/cgroup", "cgroup", "unenforceable",
           "the program is not in a cgroup of * that we can see", .may_lack_cgroups = true },
         { "users, and root there", prepare_user_root, "/proc/self/ns/user", "user",
-          .is_for_all = true },
+          .has_no_guard = true, .is_for_all = true },
         { "users, and himself there", prepare_user_same, "/proc/self/ns/user", "user",
           .is_for_all = true },
 };
@@ -214,7 +215,9 @@ static void test_row(const Row *row) {
                 "in the caller's",
                 row->word, kit_manager());
 
-        if (!is_private() && kit_is_scope() && row->scope_error)
+        if (g_str_equal(kit_manager(), "user") && kit_is_scope() && row->has_no_guard)
+                is_refused(run, row, "guard", "no guard could be had, *");
+        else if (!is_private() && kit_is_scope() && row->scope_error)
                 is_refused(run, row, row->scope_error, row->scope_message);
         else if (!is_private() && !kit_is_scope())
                 is_refused(run, row, "namespace", message);
