@@ -234,7 +234,7 @@ sd_event *switchboard_event(const Switchboard *board) {
 }
 
 bool switchboard_is_connected(const Switchboard *board) {
-        return board->is_connected;
+        return board->is_connected && sd_bus_is_open(board->bus) > 0;
 }
 
 bool switchboard_is_disconnected(const Switchboard *board) {

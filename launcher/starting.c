@@ -26,6 +26,7 @@ bool starting_begin(Launch *launch, GError **error) {
         g_clear_pointer(&launch->program, program_free);
         g_clear_pointer(&launch->watch, unit_watch_free);
         launch->is_early = fleet_is_cut_off(launch->fleet);
+        launch->is_asked = false;
         launch->watch = unit_watch_new(fleet_board(launch->fleet), launch->unit, launch->slice,
                                        life_decide, launch);
         launch->program = birth_program(&launch->settings, &launch->check, launch->fleet,
@@ -33,7 +34,7 @@ bool starting_begin(Launch *launch, GError **error) {
         if (!launch->program)
                 return false;
         launch->check.gate = program_gate(launch->program);
-        if (unit_watch_state(launch->watch)->is_connected)
+        if (!launch->is_early && unit_watch_state(launch->watch)->is_connected)
                 ask(launch);
         return true;
 }
