@@ -452,7 +452,7 @@ static int connect_as_other(const char *path) {
 /* While a run of his is there; then that one's cordon is killed. */
 static void test_others(void) {
         static const char *const sockets[] = { "keeper", "systemd/private",
-                                               "cordon/guard-" G_STRINGIFY(GUARD_PROTOCOL) };
+                                               ("cordon/guard-" G_STRINGIFY(GUARD_PROTOCOL)) };
         g_autoptr(KitRun) living = start(WORDS("--grace", "1h"),
                                          WORDS("ignore", "TERM", "say", "ready", "pause"));
         g_autofree char *directory = NULL;
