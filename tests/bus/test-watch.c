@@ -480,7 +480,7 @@ static void test_end(void) {
         while (state->is_refreshing)
                 g_assert(sd_event_run(listener.talk->event, G_USEC_PER_SEC) > 0);
         ok(state->is_removed, "of a unit that is gone nothing is believed");
-        unit_watch_free(listener.watch);
+        listen_no_more(&listener);
         talk_free(listener.talk);
 }
 
