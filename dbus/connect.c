@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "error.h"
 #include "manager.h"
@@ -23,15 +24,9 @@ static char *escape_address(const char *path) {
         return g_string_free(escaped, FALSE);
 }
 
-static int open_direct(const char *socket_path, sd_bus **ret_bus) {
-        g_autoptr(sd_bus) bus = NULL;
-        g_autofree char *escaped = escape_address(socket_path);
-        g_autofree char *address = g_strconcat("unix:path=", escaped, NULL);
-        int r = sd_bus_new(&bus);
+static int start_direct(sd_bus *fresh, int r, sd_bus **ret_bus) {
+        g_autoptr(sd_bus) bus = fresh;
 
-        if (r < 0)
-                return r;
-        r = sd_bus_set_address(bus, address);
         if (r < 0)
                 return r;
         r = sd_bus_set_connected_signal(bus, true);
@@ -43,6 +38,26 @@ static int open_direct(const char *socket_path, sd_bus **ret_bus) {
 
         *ret_bus = g_steal_pointer(&bus);
         return 0;
+}
+
+static int open_direct(const char *socket_path, sd_bus **ret_bus) {
+        g_autofree char *escaped = escape_address(socket_path);
+        g_autofree char *address = g_strconcat("unix:path=", escaped, NULL);
+        sd_bus *bus = NULL;
+        int r = sd_bus_new(&bus);
+
+        return start_direct(bus, r < 0 ? r : sd_bus_set_address(bus, address), ret_bus);
+}
+
+bool connect_over(int fd, sd_bus **ret_bus) {
+        sd_bus *bus = NULL;
+        int r = sd_bus_new(&bus);
+
+        if (r >= 0)
+                r = sd_bus_set_fd(bus, fd, fd);
+        if (r < 0)
+                (void)close(fd);
+        return start_direct(bus, r, ret_bus) >= 0;
 }
 
 bool connect_direct(const char *socket_path, sd_bus **ret_bus, GError **error) {

@@ -12,6 +12,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(sd_bus, sd_bus_close_unref)
 
 /* Nobody waits: sd_bus_is_ready() tells whether the other side has said who it is, and a local signal, "Connected", that it
  * has. A message with a descriptor in it must not be sent before: sd-bus would wait, and without a deadline. */
+/* Takes the descriptor, of a socket at whose other end somebody speaks for a manager. */
+bool connect_over(int fd, sd_bus **ret_bus) G_GNUC_WARN_UNUSED_RESULT;
+
 bool connect_direct(const char *socket_path, sd_bus **ret_bus,
                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

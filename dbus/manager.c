@@ -190,6 +190,14 @@ ManagerCall *manager_get(ManagerCaller caller, const char *path, const char *int
         return call_send(caller, "asking for a property", message, r);
 }
 
+ManagerCall *manager_ping(ManagerCaller caller) {
+        sd_bus_message *message = NULL;
+        int r = sd_bus_message_new_method_call(caller.bus, &message, MANAGER_DESTINATION,
+                                               MANAGER_PATH, "org.freedesktop.DBus.Peer", "Ping");
+
+        return call_send(caller, "asking whether it is there", message, r);
+}
+
 char *manager_unit_path(const char *unit) {
         char *path = NULL, *copy;
 

@@ -44,6 +44,9 @@ ManagerCall *manager_get(ManagerCaller caller, const char *path, const char *int
 ManagerCall *manager_get_description(ManagerCaller caller, const char *unit); /* likewise */
 ManagerCall *manager_get_all(ManagerCaller caller, const char *path, const char *interface);
 
+/* Answered by whoever is there: what it had to say before has been heard then. */
+ManagerCall *manager_ping(ManagerCaller caller);
+
 /* Reads the variant of a text; NULL: it is another one. */
 char *manager_read_text(sd_bus_message *reply);
 

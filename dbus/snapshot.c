@@ -129,6 +129,52 @@ int unit_snapshot_absorb(UnitSnapshot *snapshot, sd_bus_message *message) {
         return r;
 }
 
+static int sift_entry(sd_bus_message *from, sd_bus_message *to) {
+        const char *name = NULL, *type = NULL;
+        int r = sd_bus_message_read_basic(from, 's', &name);
+
+        if (r >= 0)
+                r = sd_bus_message_peek_type(from, NULL, &type);
+        if (r < 0 || !field_find(name, type))
+                return r < 0 ? r : sd_bus_message_skip(from, "v");
+        r = sd_bus_message_open_container(to, SD_BUS_TYPE_DICT_ENTRY, "sv");
+        if (r >= 0)
+                r = sd_bus_message_append_basic(to, 's', name);
+        if (r >= 0)
+                r = sd_bus_message_copy(to, from, false);
+        return r < 0 ? r : sd_bus_message_close_container(to);
+}
+
+static int sift_array(sd_bus_message *from, sd_bus_message *to) {
+        int r = sd_bus_message_enter_container(from, SD_BUS_TYPE_ARRAY, "{sv}");
+
+        while (r >= 0) {
+                r = sd_bus_message_enter_container(from, SD_BUS_TYPE_DICT_ENTRY, "sv");
+                if (r == 0)
+                        return sd_bus_message_exit_container(from);
+                if (r > 0)
+                        r = sift_entry(from, to);
+                if (r >= 0)
+                        r = sd_bus_message_exit_container(from);
+        }
+        return r;
+}
+
+int unit_snapshot_sift(sd_bus_message *from, sd_bus_message *to) {
+        const char *interface = NULL;
+        int r = sd_bus_message_read_basic(from, 's', &interface);
+
+        if (r >= 0)
+                r = sd_bus_message_append_basic(to, 's', interface);
+        if (r >= 0)
+                r = sd_bus_message_open_container(to, SD_BUS_TYPE_ARRAY, "{sv}");
+        if (r >= 0)
+                r = sift_array(from, to);
+        if (r >= 0)
+                r = sd_bus_message_close_container(to);
+        return r < 0 ? r : sd_bus_message_append(to, "as", 0);
+}
+
 bool unit_snapshot_is_at_rest(const UnitSnapshot *snapshot) {
         return g_strcmp0(snapshot->sub_state, "exited") == 0 ||
                g_strcmp0(snapshot->active_state, "failed") == 0 ||

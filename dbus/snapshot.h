@@ -34,6 +34,9 @@ int unit_snapshot_absorb(UnitSnapshot *snapshot, sd_bus_message *message);
 /* Likewise a variant, which is what Get answers for the property of that name. */
 int unit_snapshot_absorb_value(UnitSnapshot *snapshot, const char *name, sd_bus_message *message);
 
+/* Of a PropertiesChanged signal what anybody would absorb, as the body of another one. */
+int unit_snapshot_sift(sd_bus_message *from, sd_bus_message *to);
+
 /* No process of the unit is left: "exited" because of RemainAfterExit, or failed, or inactive. */
 bool unit_snapshot_is_at_rest(const UnitSnapshot *snapshot);
 

@@ -266,42 +266,16 @@ void unit_watch_refresh(UnitWatch *watch) {
                   manager_get_all(second, path, interface_of(unit_of(watch))));
 }
 
-/* A scope that is not active any more may be forgotten: what is said of it then are defaults, too. */
-static void on_got_active(sd_bus_message *reply, const GError *error, void *userdata) {
-        UnitWatch *watch = userdata;
-        g_auto(UnitSnapshot) seen = { 0 };
-
-        unit_snapshot_init(&seen);
-        if (g_error_matches(error, DBUS_ERROR, DBUS_ERROR_NO_SUCH_UNIT))
-                watch->state.is_removed = true;
-        if (!reply || unit_snapshot_absorb_value(&seen, "ActiveState", reply) < 0)
-                return;
-        watch->is_found = g_strcmp0(seen.active_state, "inactive") != 0;
-        watch->state.is_removed = !watch->is_found;
-        if (watch->is_found)
-                text_replace(&watch->state.snapshot.active_state, seen.active_state);
-        note_stopping(watch);
+static void on_pong(sd_bus_message *reply, const GError *error, void *userdata) {
+        end_refresh(userdata, error);
 }
 
-static void on_got_result(sd_bus_message *reply, const GError *error, void *userdata) {
-        UnitWatch *watch = userdata;
-
-        if (reply && watch->is_found)
-                unit_snapshot_absorb_value(&watch->state.snapshot, "Result", reply);
-        end_refresh(watch, error);
-}
-
-void unit_watch_ask_end(UnitWatch *watch) {
-        ManagerCaller first = caller(watch, on_got_active), second = caller(watch, on_got_result);
-        const char *path = switchboard_line_path(watch->line);
-
+/* Not asked for by name: of a scope that is forgotten the manager would make one up, and tell everybody. */
+void unit_watch_catch_up(UnitWatch *watch) {
         if (watch->state.is_disconnected)
                 return;
         watch->state.is_refreshing = true;
-        watch->is_found = false;
-        call_keep(watch, CALL_GET_UNIT, manager_get(first, path, UNIT_INTERFACE, "ActiveState"));
-        call_keep(watch, CALL_GET_SERVICE,
-                  manager_get(second, path, interface_of(unit_of(watch)), "Result"));
+        call_keep(watch, CALL_GET_SERVICE, manager_ping(caller(watch, on_pong)));
 }
 
 static void on_got_net_in(sd_bus_message *reply, const GError *error, void *userdata) {
@@ -316,22 +290,23 @@ static void on_got_net_out(sd_bus_message *reply, const GError *error, void *use
 
         if (reply)
                 unit_snapshot_absorb_value(&watch->state.snapshot, "IPEgressBytes", reply);
+        note_error(watch, error);
+        watch->state.is_counted = !watch->state.is_disconnected;
+        news(watch);
 }
 
-/* The manager keeps them, the kernel has no file for them. Once known they are not asked for again: of a slice that is gone
- * they are unknown. */
-static void read_counters(UnitWatch *watch) {
+void unit_watch_count(UnitWatch *watch) {
         g_autofree char *path = manager_unit_path(watch->slice);
-        const UnitSnapshot *known = &watch->state.snapshot;
 
-        if (known->net_in_bytes == UINT64_MAX)
-                call_keep(watch, CALL_GET_NET_IN,
-                          manager_get(caller(watch, on_got_net_in), path, SLICE_INTERFACE,
-                                      "IPIngressBytes"));
-        if (known->net_out_bytes == UINT64_MAX)
-                call_keep(watch, CALL_GET_NET_OUT,
-                          manager_get(caller(watch, on_got_net_out), path, SLICE_INTERFACE,
-                                      "IPEgressBytes"));
+        if (watch->state.is_disconnected || watch->state.is_counted ||
+            watch->calls[CALL_GET_NET_OUT])
+                return;
+        call_keep(watch, CALL_GET_NET_IN,
+                  manager_get(caller(watch, on_got_net_in), path, SLICE_INTERFACE,
+                              "IPIngressBytes"));
+        call_keep(watch, CALL_GET_NET_OUT,
+                  manager_get(caller(watch, on_got_net_out), path, SLICE_INTERFACE,
+                              "IPEgressBytes"));
 }
 
 static void on_cleared(sd_bus_message *reply, const GError *error, void *userdata) {
@@ -356,7 +331,6 @@ void unit_watch_clear_away(UnitWatch *watch) {
         watch->clears_pending = 2;
         watch->state.is_cleared = false;
         g_clear_error(&watch->state.clear_error);
-        read_counters(watch);
         call_keep(watch, CALL_STOP, manager_stop_unit(caller(watch, on_cleared), watch->slice));
         call_keep(watch, CALL_RESET,
                   manager_reset_failed(caller(watch, on_cleared), unit_of(watch)));

@@ -27,6 +27,7 @@ typedef struct {
         bool was_stopping; /* it was seen to end the unit, at least once */
         bool is_disconnected; /* the connection is gone; see unit_watch_go_on */
         bool is_refreshing;   /* asked for everything anew, answer under way */
+        bool is_counted; /* the slice's network counters are in the snapshot, as far as there are any */
         bool is_cleared; /* slice and unit are stopped and forgotten, as far as the manager said */
         GError *clear_error;         /* the manager would not */
         const char *manager_version; /* as systemd says it; NULL: not learnt; stays for ever */
@@ -56,11 +57,15 @@ void unit_watch_kill(UnitWatch *watch, int signal);
 /* Reads everything anew. After it the state's snapshot is complete, or is_removed. */
 void unit_watch_refresh(UnitWatch *watch);
 
-/* Likewise, but only what tells whether the manager was ending a scope: its state and Result. */
-void unit_watch_ask_end(UnitWatch *watch);
+/* After it all news that the manager had before have been absorbed: whether it was ending the unit, above all. */
+void unit_watch_catch_up(UnitWatch *watch);
 
-/* Stops slice and unit and clears a failed one away; is_cleared when both were answered. Before that the slice's network
- * counters are read into the snapshot. While it is under way, asking again does nothing. */
+/* Asks for the slice's network counters: the manager keeps them, the kernel has no file for them. Once is_counted they are
+ * not asked for again: of a slice that is gone they are unknown. */
+void unit_watch_count(UnitWatch *watch);
+
+/* Stops slice and unit and clears a failed one away; is_cleared when both were answered. While it is under way, asking
+ * again does nothing. */
 void unit_watch_clear_away(UnitWatch *watch);
 
 /* The board has another connection to the same manager, after is_disconnected. */

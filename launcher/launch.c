@@ -5,7 +5,8 @@
  *   STARTING  guard told, units asked for, gate awaited; then limits are read back and "go" is said
  *   RUNNING   until the main process is dead, its stragglers too, and the manager has said how it ended
  *   ENDING    instead of RUNNING, when it must not run: until the manager sees that the gate is gone
- *   CLEARING  counters are read, then slice and unit are stopped and forgotten
+ *   CLEARING  counters are read, then slice and unit are stopped and forgotten, by us or, where nobody stays for it,
+ *             by the guard
  *   OVER
  *
  * Where the manager has made nothing, it is over at once. The hard part is that the manager, the gate and the kernel
@@ -24,7 +25,6 @@
 #include "units/name.h"
 #include "units/text.h"
 
-#define START_PATIENCE_USEC (90 * G_USEC_PER_SEC) /* an emulated machine needs a good part of it */
 #define WORD_PATIENCE_USEC  (30 * G_USEC_PER_SEC) /* for the manager to say how it died */
 #define CLEAR_PATIENCE_USEC (30 * G_USEC_PER_SEC)
 #define TREE_LOOK_USEC      (100 * 1000)
@@ -65,6 +65,14 @@ static void read_facts(Launch *launch) {
                 cgroup_read_facts(launch->cgroup, &launch->facts);
 }
 
+/* What the manager has counted is asked for first, so that it is answered first. */
+static void ask_to_clear(Launch *launch) {
+        if (launch->settings.is_network_counted)
+                unit_watch_count(launch->watch);
+        if (!launch->settings.is_hurried)
+                unit_watch_clear_away(launch->watch);
+}
+
 static void clear_away(Launch *launch) {
         launch->phase = PHASE_CLEARING;
         disarm_all(launch);
@@ -73,7 +81,8 @@ static void clear_away(Launch *launch) {
         if (!launch->is_concluded) /* else all is read, and there may be nothing left to read */
                 read_facts(launch);
         g_clear_pointer(&launch->enforcer, enforcer_free);
-        unit_watch_clear_away(launch->watch);
+        ask_to_clear(launch);
+        life_decide(launch);
 }
 
 void life_end_unstarted(Launch *launch) {
@@ -196,8 +205,8 @@ static int on_tree_look(sd_event_source *source, uint64_t usec, void *userdata) 
 static void conclude(Launch *launch) {
         launch->is_concluded = true;
         read_facts(launch);
-        unit_watch_ask_end(launch->watch);
-        unit_watch_clear_away(launch->watch);
+        unit_watch_catch_up(launch->watch);
+        ask_to_clear(launch);
 }
 
 static void see_to_stragglers(Launch *launch) {
@@ -234,7 +243,7 @@ static void on_comeback(bool is_back, void *userdata) {
         if (launch->enforcer)
                 enforcer_again(launch->enforcer);
         if (launch->phase == PHASE_CLEARING)
-                unit_watch_clear_away(launch->watch);
+                ask_to_clear(launch);
 }
 
 static void decide_running(Launch *launch) {
@@ -267,12 +276,23 @@ static void decide_ending(Launch *launch) {
                 clear_away(launch);
 }
 
+static bool hand_over(Launch *launch) {
+        return launch->guard && guard_watch_clear(launch->guard, launch->slice, launch->unit);
+}
+
 static void decide_clearing(Launch *launch) {
         const UnitState *state = unit_watch_state(launch->watch);
 
-        if (state->is_cleared) {
-                launch->facts.net_in_bytes = state->snapshot.net_in_bytes;
-                launch->facts.net_out_bytes = state->snapshot.net_out_bytes;
+        if (launch->settings.is_network_counted && !state->is_counted)
+                return;
+        launch->facts.net_in_bytes = state->snapshot.net_in_bytes;
+        launch->facts.net_out_bytes = state->snapshot.net_out_bytes;
+        if (launch->settings.is_hurried && hand_over(launch)) {
+                life_end(launch, true);
+        } else if (launch->settings.is_hurried) {
+                launch->settings.is_hurried = false;
+                ask_to_clear(launch);
+        } else if (state->is_cleared) {
                 life_end(launch, state->clear_error == NULL);
         }
 }
@@ -283,7 +303,7 @@ int life_on_patience(sd_event_source *source, uint64_t usec, void *userdata) {
 
         if (launch->phase == PHASE_STARTING && program_gate_ended(launch->program))
                 starting_refuse_gate(launch);
-        else if (launch->phase == PHASE_STARTING && launch->is_guard_awaited)
+        else if (launch->phase == PHASE_STARTING && starting_awaits_guard(launch))
                 life_refuse(launch, "guard",
                             "no guard could be had, which would end the run if cordon died: it "
                             "does not answer");
@@ -363,8 +383,6 @@ Launch *launch_new(const LaunchSettings *settings, GError **error) {
                                       settings->is_best_effort, life_decide, launch);
         launch->obstacle = obstacle_new(settings->event, settings->door, id, launch->pool,
                                         starting_on_obstacle, launch);
-        deadline_arm(settings->event, &launch->patience, START_PATIENCE_USEC, life_on_patience,
-                     launch);
         if (!starting_begin(launch, error))
                 return NULL;
         return g_steal_pointer(&launch);

@@ -21,7 +21,8 @@
 
 typedef struct Launch Launch;
 
-/* Over: the facts are complete and nothing of the run is left, as far as anybody could see to that. */
+/* Over: the facts are complete and nothing of the run is left, as far as anybody could see to that; or, of one that is
+ * hurried, the guard has taken on what is. */
 typedef void (*LaunchHandler)(void *userdata);
 
 typedef struct {
@@ -34,9 +35,11 @@ typedef struct {
         bool has_terminal; /* of its own, stdio[0]; whoever reads it feeds the capture, if any */
         bool is_capture;   /* stdout and stderr go into the record instead */
         const int *files;  /* by descriptor, into them; NULL: it is kept in memory */
-        bool is_kill_on_output; /* the output limit ends the run */
-        bool is_tree_awaited;   /* it ends with its last process, not with its main one */
-        bool is_best_effort;    /* a limit that is not in force is reported, not refused */
+        bool is_kill_on_output;  /* the output limit ends the run */
+        bool is_tree_awaited;    /* it ends with its last process, not with its main one */
+        bool is_best_effort;     /* a limit that is not in force is reported, not refused */
+        bool is_network_counted; /* somebody reads its bytes: the kernel counts them for a price */
+        bool is_hurried; /* nobody stays for the clearing away: the guard does it where it can */
         LaunchHandler
                 on_ready; /* what was asked is in force, and next it is executed; NULL: nobody asks */
         LaunchHandler on_started; /* the program was executed; NULL: likewise */

@@ -10,11 +10,17 @@
 #include "deadline.h"
 #include "launcher/kernel/error.h"
 
+#define START_PATIENCE_USEC (90 * G_USEC_PER_SEC) /* an emulated machine needs a good part of it */
 #define HELLO_PATIENCE_USEC (25 * G_USEC_PER_SEC) /* less than the manager has from units/compose */
+
+static void be_patient(Launch *launch, uint64_t usec) {
+        deadline_arm(launch->settings.event, &launch->patience, usec, life_on_patience, launch);
+}
 
 /* Our own gate is on its way meanwhile. */
 static void ask(Launch *launch) {
         launch->is_asked = true;
+        be_patient(launch, START_PATIENCE_USEC);
         if (!launch->guard)
                 launch->guard = guard_watch_new(fleet_guard(launch->fleet),
                                                 launch->settings.spec->id, life_on_guard, launch);
@@ -27,6 +33,8 @@ bool starting_begin(Launch *launch, GError **error) {
         g_clear_pointer(&launch->watch, unit_watch_free);
         launch->is_early = fleet_is_cut_off(launch->fleet);
         launch->is_asked = false;
+        be_patient(launch,
+                   launch->settings.door->is_relayed ? HELLO_PATIENCE_USEC : START_PATIENCE_USEC);
         launch->watch = unit_watch_new(fleet_board(launch->fleet), launch->unit, launch->slice,
                                        life_decide, launch);
         launch->program = birth_program(&launch->settings, &launch->check, launch->fleet,
@@ -129,8 +137,11 @@ static void decide_cancelled(Launch *launch) {
 
 static void await_guard(Launch *launch) {
         launch->is_guard_awaited = true;
-        deadline_arm(launch->settings.event, &launch->patience, HELLO_PATIENCE_USEC,
-                     life_on_patience, launch);
+        be_patient(launch, HELLO_PATIENCE_USEC);
+}
+
+bool starting_awaits_guard(const Launch *launch) {
+        return launch->is_guard_awaited || (!launch->is_asked && launch->settings.door->is_relayed);
 }
 
 /* Not only when the guard watches: one in other namespaces may never get to understand us. */
@@ -148,7 +159,10 @@ static void decide_ready(Launch *launch) {
 static void decide_unasked(Launch *launch) {
         const UnitState *state = unit_watch_state(launch->watch);
 
-        if (state->is_disconnected)
+        /* A guard that left just now: the next connection is to the manager itself. */
+        if (state->is_disconnected && launch->settings.door->is_relayed)
+                launch->is_early = true;
+        else if (state->is_disconnected)
                 life_refuse(launch, "manager-unreachable",
                             "the manager closed the connection before it had answered");
         else if (state->is_connected)

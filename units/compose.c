@@ -35,8 +35,8 @@ static const FixedProperty accounting[] = {
         { .name = "IOAccounting",     .yes = true, .why = "likewise" },
 };
 
-static const FixedProperty slice_fixed[] = {
-        { .name = "IPAccounting",     .yes = true, .why = "likewise; a user manager has no data" },
+static const FixedProperty network_accounting[] = {
+        { .name = "IPAccounting",     .yes = true, .why = "likewise; a user manager has no data, and others load BPF programs" },
 };
 
 static const FixedProperty unit_fixed[] = {
@@ -216,7 +216,8 @@ static PropertyList *compose_slice(const Spec *spec, const ComposeContext *conte
 
         property_list_set_string(slice, "Description", description);
         compose_accounting(slice);
-        set_fixed(slice, slice_fixed, G_N_ELEMENTS(slice_fixed));
+        if (context->counts_network)
+                set_fixed(slice, network_accounting, G_N_ELEMENTS(network_accounting));
         set_limits(slice, &spec->limits, CARRIER_SLICE);
         return g_steal_pointer(&slice);
 }

@@ -21,6 +21,7 @@ typedef struct {
         unsigned systemd_major; /* 0: unknown */
         const char *empty_root; /* to be / with --fs strict; NULL: a tmpfs will do */
         bool without_isolation; /* it cannot be had: --best-effort */
+        bool counts_network;    /* somebody reads its bytes */
         int nice;     /* the caller's: a program that is not trusted cannot set it itself */
         int gate_pid; /* of a scope: the gate, as the manager numbers processes */
         int gate_fd;  /* the unit's end of the gate's socket; becomes the gate's standard input */

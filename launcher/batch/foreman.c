@@ -216,6 +216,7 @@ static bool launch(Foreman *foreman, Task *task, GError **error) {
                 return false;
         settings = errand_settings(&task->errand, foreman->door);
         settings.files = foreman->order->store ? task->files : NULL;
+        settings.is_network_counted = true;
         settings.event = foreman->event;
         settings.on_started = on_started;
         settings.handler = on_over;

@@ -118,6 +118,7 @@ static bool start_and_wait(TrialGround *ground, Spec *spec, const Caller *caller
                 .stdio = { -1, -1, -1 },
                 .is_capture = options->is_capture,
                 .is_best_effort = options->is_best_effort,
+                .is_network_counted = true,
                 .handler = on_over,
                 .userdata = ground,
         };

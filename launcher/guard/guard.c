@@ -14,20 +14,23 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "clearing.h"
 #include "dbus/connect.h"
 #include "dbus/manager.h"
+#include "dbus/relay.h"
 #include "ending.h"
 #include "launcher/kernel/caller.h"
 #include "launcher/kernel/cgroup.h"
 #include "launcher/rundir.h"
 #include "launcher/slots.h"
+#include "orphanage.h"
 #include "post.h"
 #include "protocol.h"
 #include "slice.h"
+#include "socket.h"
 #include "units/name.h"
 #include "units/text.h"
 
@@ -37,13 +40,16 @@ struct Guard {
         uid_t uid;
         int listen_fd;
         sd_event_source *accept, *linger;
-        GHashTable *launchers;  /* of Launcher* */
-        GHashTable *watched;    /* "ID OWNER" → Launcher*, which has named it */
-        GHashTable *orphanages; /* owner → Orphanage* */
+        GHashTable *launchers; /* of Launcher* */
+        GHashTable *watched;   /* "ID OWNER" → Launcher*, which has named it */
+        Orphanages *orphanages;
         Cgroup *ground; /* of the slice that we are in with all runs; NULL: it is not to be seen */
         Endings *endings;
-        sd_bus *bus; /* while a call is under way */
+        Clearings *clearings;
+        Relay *relay; /* NULL: none for this user */
+        sd_bus *bus;  /* while a call is under way */
         ManagerCall *sweep, *adoption;
+        bool is_stopped; /* by the manager: it stays a little for those who hear by it how their runs end */
         GPtrArray *pool_adoptions; /* of ManagerCall*; likewise, NULL: none yet */
 };
 
@@ -54,16 +60,9 @@ typedef struct {
         GHashTable *ids; /* that it has named and not done with */
         Post post;
         sd_event_source *io;
+        Passenger *passenger; /* NULL: it speaks to the manager itself */
+        bool is_same_user;
 } Launcher;
-
-/* Runs whose launcher lives, and has not come back yet. */
-typedef struct {
-        Guard *guard;
-        char *owner;
-        GHashTable *ids;
-        int pidfd;
-        sd_event_source *io;
-} Orphanage;
 
 static int on_linger(sd_event_source *source, uint64_t usec, void *userdata);
 
@@ -97,6 +96,7 @@ static void launcher_free(gpointer data) {
         Launcher *launcher = data;
 
         launcher_drops_all(launcher);
+        passenger_free(launcher->passenger);
         sd_event_source_disable_unref(launcher->io);
         (void)close(launcher->fd);
         post_clear(&launcher->post);
@@ -105,26 +105,21 @@ static void launcher_free(gpointer data) {
         g_free(launcher);
 }
 
-static void orphanage_free(gpointer data) {
-        Orphanage *orphanage = data;
-
-        sd_event_source_disable_unref(orphanage->io);
-        (void)close(orphanage->pidfd);
-        g_hash_table_unref(orphanage->ids);
-        g_free(orphanage->owner);
-        g_free(orphanage);
-}
-
 static bool is_busy(const Guard *guard) {
         return guard->sweep || guard->adoption || g_hash_table_size(guard->launchers) > 0 ||
-               g_hash_table_size(guard->orphanages) > 0 || endings_count(guard->endings) > 0;
+               orphanages_count(guard->orphanages) > 0 || endings_count(guard->endings) > 0 ||
+               clearings_count(guard->clearings) > 0;
 }
 
 static void linger_if_idle(Guard *guard) {
         int r;
 
+        if (is_busy(guard) && guard->is_stopped)
+                return;
         guard->linger = sd_event_source_disable_unref(guard->linger);
-        if (is_busy(guard))
+        if (guard->is_stopped)
+                (void)sd_event_exit(guard->event, 0);
+        if (is_busy(guard) || guard->is_stopped)
                 return;
         r = sd_event_add_time_relative(guard->event, &guard->linger, CLOCK_MONOTONIC,
                                        GUARD_LINGER_USEC, 1, on_linger, guard);
@@ -152,14 +147,6 @@ static bool may_end(const Guard *guard, const char *owner) {
         return caller_parse_identity(owner, &uid, &pid) && (guard->uid == 0 || uid == guard->uid);
 }
 
-static void adopt(Guard *guard, const char *id, const char *owner) {
-        Orphanage *orphanage = g_hash_table_lookup(guard->orphanages, owner);
-
-        if (orphanage && g_hash_table_remove(orphanage->ids, id) &&
-            g_hash_table_size(orphanage->ids) == 0)
-                g_hash_table_remove(guard->orphanages, owner);
-}
-
 /* One that was asked again names the same again. */
 static bool hear_watch(Launcher *launcher, const char *const *words) {
         const char *owner = words[0], *const *ids = words + 1;
@@ -173,7 +160,7 @@ static bool hear_watch(Launcher *launcher, const char *const *words) {
                         return false;
                 g_hash_table_replace(launcher->guard->watched, run_of(*id, owner), launcher);
                 g_hash_table_add(launcher->ids, g_strdup(*id));
-                adopt(launcher->guard, *id, owner);
+                orphanages_drop(launcher->guard->orphanages, *id, owner);
         }
         post_put(&launcher->post, GUARD_OK, NULL, ids, g_strv_length((char **)ids));
         post_send(&launcher->post, launcher->io);
@@ -190,6 +177,30 @@ static bool hear_done(Launcher *launcher, const char *const *words) {
         return true;
 }
 
+/* Only the names that follow from its id. Who watches over another user's runs looks whose they are first. */
+static bool hear_clear(Launcher *launcher, const char *const *words) {
+        Guard *guard = launcher->guard;
+        const char *id = words[0];
+
+        if (!launcher->owner || !id || !words[1] || !words[2] || words[3] ||
+            !launcher_drops(launcher, id) || !clearing_is_of(id, words[1], words[2]))
+                return false;
+        if (guard->relay)
+                clearings_add(guard->clearings, id, launcher->owner, words[1], words[2]);
+        else
+                end_run(guard, id, launcher->owner);
+        return true;
+}
+
+static void on_cleared(bool is_cleared, const char *id, const char *owner, void *userdata) {
+        Guard *guard = userdata;
+
+        if (!is_cleared)
+                end_run(guard, id, owner);
+        slots_sweep();
+        linger_if_idle(guard);
+}
+
 /* Also of what it has not named: the guard that it did so to is gone. */
 static bool hear_end(Launcher *launcher, const char *const *words) {
         const char *owner = words[0], *const *ids = words + 1;
@@ -202,7 +213,7 @@ static bool hear_end(Launcher *launcher, const char *const *words) {
                         return false;
                 if (launcher->owner)
                         (void)launcher_drops(launcher, *ids);
-                adopt(launcher->guard, *ids, owner);
+                orphanages_drop(launcher->guard->orphanages, *ids, owner);
                 end_run(launcher->guard, *ids, owner);
         }
         return true;
@@ -214,6 +225,7 @@ static const struct {
 } verbs[] = {
         { GUARD_WATCH, hear_watch },
         { GUARD_DONE, hear_done },
+        { GUARD_CLEAR, hear_clear },
         { GUARD_END, hear_end },
 };
 
@@ -237,50 +249,66 @@ static void launcher_leaves(Launcher *launcher) {
         linger_if_idle(guard);
 }
 
+/* Who may not finds end of file, and goes to the manager himself. */
+static void take_on(Launcher *launcher, int fd) {
+        if (launcher->is_same_user && launcher->guard->relay && !launcher->passenger)
+                launcher->passenger = passenger_new(launcher->guard->relay, fd);
+        else
+                (void)close(fd);
+}
+
 static int on_launcher(sd_event_source *source, int fd, uint32_t events, void *userdata) {
         Launcher *launcher = userdata;
         char text[GUARD_MESSAGE_MAX] = "";
+        int passed_fd = -1;
         ssize_t n;
 
         if (events & EPOLLOUT)
                 post_send(&launcher->post, source);
-        n = recv(fd, text, sizeof text - 1, MSG_DONTWAIT);
+        n = guard_receive(fd, text, sizeof text - 1, &passed_fd);
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
                 return 0;
-        if (n <= 0 || !launcher_says(launcher, text))
+        if (n > 0 && passed_fd >= 0 && strcmp(text, GUARD_RELAY) == 0)
+                take_on(launcher, passed_fd);
+        else if (n <= 0 || passed_fd >= 0 || !launcher_says(launcher, text))
                 launcher_leaves(launcher);
         return 0;
 }
 
-static bool peer_may(const Guard *guard, int fd) {
+static bool peer_may(const Guard *guard, int fd, bool *ret_is_same_user) {
         struct ucred peer;
         socklen_t size = sizeof peer;
 
-        return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
-               (peer.uid == guard->uid || peer.uid == 0);
+        if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
+                return false;
+        *ret_is_same_user = peer.uid == geteuid();
+        return peer.uid == guard->uid || peer.uid == 0;
 }
 
-static void add_launcher(Guard *guard, int fd) {
+static void add_launcher(Guard *guard, int fd, bool is_same_user) {
         Launcher *launcher = g_new0(Launcher, 1);
         int r;
 
         launcher->guard = guard;
         launcher->fd = fd;
+        launcher->is_same_user = is_same_user;
         launcher->post = (Post)POST_INIT;
         launcher->ids = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
         r = sd_event_add_io(guard->event, &launcher->io, fd, EPOLLIN, on_launcher, launcher);
         g_assert(r >= 0);
         g_hash_table_add(guard->launchers, launcher);
-        guard->linger = sd_event_source_disable_unref(guard->linger);
+        if (!guard->is_stopped)
+                guard->linger = sd_event_source_disable_unref(guard->linger);
 }
 
 static bool accept_one(Guard *guard) {
         int fd = accept4(guard->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        bool is_same_user = false;
 
         if (fd < 0)
                 return false;
-        if (peer_may(guard, fd))
-                add_launcher(guard, fd);
+        if (peer_may(guard, fd, &is_same_user))
+                add_launcher(guard, fd, is_same_user);
         else
                 (void)close(fd);
         return true;
@@ -390,13 +418,25 @@ static int on_linger(sd_event_source *source, uint64_t usec, void *userdata) {
         return 0;
 }
 
-/* Stopped at the manager: who needs a guard starts another one. */
+static int on_stayed(sd_event_source *source, uint64_t usec, void *userdata) {
+        const Guard *guard = userdata;
+
+        return sd_event_exit(guard->event, 0);
+}
+
+/* Stopped at the manager: who needs a guard starts another one. It may be that all is stopped with it, and launchers hear
+ * only from us how: they would be back at the manager too late. */
 static int on_stop(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata) {
         Guard *guard = userdata;
 
         (void)unlink(guard->socket_path);
         remove_directory(guard);
-        return sd_event_exit(guard->event, 0);
+        guard->is_stopped = true;
+        guard->linger = sd_event_source_disable_unref(guard->linger);
+        if (!is_busy(guard))
+                return sd_event_exit(guard->event, 0);
+        return sd_event_add_time_relative(guard->event, &guard->linger, CLOCK_MONOTONIC,
+                                          GUARD_LINGER_USEC, 1, on_stayed, guard);
 }
 
 static int watch_stop(Guard *guard) {
@@ -408,67 +448,21 @@ static int watch_stop(Guard *guard) {
         return sd_event_add_signal(guard->event, NULL, SIGTERM, on_stop, guard);
 }
 
-static int on_owner_died(sd_event_source *source, int fd, uint32_t events, void *userdata) {
-        Orphanage *orphanage = userdata;
-        Guard *guard = orphanage->guard;
-        GHashTableIter iter;
-        gpointer id;
-
-        g_hash_table_iter_init(&iter, orphanage->ids);
-        while (g_hash_table_iter_next(&iter, &id, NULL))
-                end_run(guard, id, orphanage->owner);
-        g_hash_table_remove(guard->orphanages, orphanage->owner);
-        return 0;
-}
-
-/* A pidfd of the launcher when it still is the process that started the run; −1 when it is gone. */
-static int owner_pidfd(const char *owner) {
-        uid_t uid = 0;
-        pid_t pid = 0;
-        int fd = caller_parse_identity(owner, &uid, &pid) ? pidfd_open(pid, 0) : -1;
-        g_autofree char *now = fd >= 0 ? caller_process_identity(pid) : NULL;
-
-        if (fd >= 0 && g_strcmp0(now, owner) != 0) {
-                (void)close(fd);
-                return -1;
-        }
-        return fd;
-}
-
-/* NULL: the owner is gone. */
-static Orphanage *orphanage_of(Guard *guard, const char *owner) {
-        Orphanage *orphanage = g_hash_table_lookup(guard->orphanages, owner);
-        int fd = orphanage ? -1 : owner_pidfd(owner);
-        int r;
-
-        if (orphanage || fd < 0)
-                return orphanage;
-        orphanage = g_new0(Orphanage, 1);
-        orphanage->guard = guard;
-        orphanage->owner = g_strdup(owner);
-        orphanage->ids = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-        orphanage->pidfd = fd;
-        r = sd_event_add_io(guard->event, &orphanage->io, fd, EPOLLIN, on_owner_died, orphanage);
-        g_assert(r >= 0);
-        g_hash_table_insert(guard->orphanages, orphanage->owner, orphanage);
-        return orphanage;
+static void on_orphan(const char *id, const char *owner, void *userdata) {
+        end_run(userdata, id, owner);
 }
 
 static void sweep_unit(Guard *guard, const ManagerUnit *unit) {
         g_autofree char *id = name_id_from_unit(unit->name);
         g_autofree char *owner = name_owner_from_description(unit->description);
         g_autofree char *run = NULL;
-        Orphanage *orphanage;
 
         if (!id || !may_end(guard, owner))
                 return;
         run = run_of(id, owner);
         if (g_hash_table_contains(guard->watched, run))
                 return;
-        orphanage = orphanage_of(guard, owner);
-        if (orphanage)
-                g_hash_table_add(orphanage->ids, g_steal_pointer(&id));
-        else
+        if (!orphanages_add(guard->orphanages, id, owner))
                 end_run(guard, id, owner);
 }
 
@@ -508,9 +502,12 @@ Guard *guard_new(sd_event *event, const GuardSettings *settings, GError **error)
         guard->listen_fd = settings->listen_fd;
         guard->launchers = g_hash_table_new_full(NULL, NULL, launcher_free, NULL);
         guard->watched = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-        guard->orphanages = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, orphanage_free);
+        guard->orphanages = orphanages_new(event, on_orphan, guard);
         guard->ground = cgroup_find(getpid(), NAME_ROOT_SLICE, NULL);
         guard->endings = endings_new(event, guard->manager_socket, guard->ground, on_ended, guard);
+        if (guard->uid == geteuid())
+                guard->relay = relay_new(event, guard->manager_socket);
+        guard->clearings = clearings_new(guard->relay, on_cleared, guard);
 
         r = sd_event_add_io(event, &guard->accept, guard->listen_fd, EPOLLIN, on_accept, guard);
         if (r >= 0)
@@ -522,7 +519,7 @@ Guard *guard_new(sd_event *event, const GuardSettings *settings, GError **error)
         }
         (void)unlink(guard->closing_path); /* of one that was killed while it went */
         if (settings->first_fd >= 0) {
-                add_launcher(guard, settings->first_fd);
+                add_launcher(guard, settings->first_fd, false); /* it has a connection of its own */
                 (void)send(settings->first_fd, GUARD_WHO, strlen(GUARD_WHO),
                            MSG_NOSIGNAL | MSG_DONTWAIT);
         }
@@ -536,8 +533,10 @@ void guard_free(Guard *guard) {
                 return;
         g_hash_table_unref(guard->launchers);
         g_hash_table_unref(guard->watched);
-        g_hash_table_unref(guard->orphanages);
+        orphanages_free(guard->orphanages);
         endings_free(guard->endings);
+        clearings_free(guard->clearings);
+        relay_free(guard->relay);
         cgroup_free(guard->ground);
         manager_call_free(guard->sweep);
         manager_call_free(guard->adoption);

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "dbus/error.h"
@@ -22,6 +21,7 @@
 #include "post.h"
 #include "protocol.h"
 #include "slice.h"
+#include "socket.h"
 #include "units/compose.h"
 #include "units/name.h"
 
@@ -38,7 +38,8 @@ struct GuardLink {
         GHashTable *watches; /* of GuardWatch*, by id */
         Post post;
 
-        int fd; /* to the guard; −1 */
+        int given_fd; /* from the door; −1: none, or used */
+        int fd;       /* to the guard; −1 */
         sd_event_source *io, *retry;
         bool is_heard;    /* over this connection */
         bool was_watched; /* any of them, ever */
@@ -209,33 +210,6 @@ static int on_io(sd_event_source *source, int fd, uint32_t events, void *userdat
         return 0;
 }
 
-/* Only to ourselves or to root: where the directory could be anybody's, an answer would prove nothing. */
-static bool listener_is_ours(int fd) {
-        struct ucred peer;
-        socklen_t size = sizeof peer;
-
-        return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
-               (peer.uid == 0 || peer.uid == geteuid());
-}
-
-static int connect_to(const char *path) {
-        struct sockaddr_un address = { .sun_family = AF_UNIX };
-        int r, fd;
-
-        if (g_strlcpy(address.sun_path, path, sizeof address.sun_path) >= sizeof address.sun_path)
-                return -ENAMETOOLONG;
-        fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-        if (fd < 0)
-                return -errno;
-        r = connect(fd, (struct sockaddr *)&address, sizeof address) < 0 ? -errno : 0;
-        if (r == 0 && !listener_is_ours(fd))
-                r = -EPERM;
-        if (r == 0)
-                return fd;
-        (void)close(fd);
-        return r;
-}
-
 /* Takes the descriptor. */
 static int link_adopt(GuardLink *link, int fd) {
         int r;
@@ -249,8 +223,11 @@ static int link_adopt(GuardLink *link, int fd) {
 }
 
 static int link_connect(GuardLink *link) {
-        int fd = connect_to(link->socket_path);
+        int fd = link->given_fd;
 
+        link->given_fd = -1;
+        if (fd < 0)
+                fd = guard_connect(link->socket_path);
         return fd < 0 ? fd : link_adopt(link, fd);
 }
 
@@ -390,7 +367,7 @@ static void begin(GuardLink *link) {
                 give_up(link, g_strerror(-r)); /* it will not get better */
 }
 
-GuardLink *guard_link_new(sd_event *event, const Door *door, const char *owner) {
+GuardLink *guard_link_new(sd_event *event, Door *door, const char *owner) {
         GuardLink *link = g_new0(GuardLink, 1);
 
         link->event = sd_event_ref(event);
@@ -399,8 +376,9 @@ GuardLink *guard_link_new(sd_event *event, const Door *door, const char *owner) 
         link->watches = g_hash_table_new(g_str_hash, g_str_equal);
         link->post = (Post)POST_INIT;
         link->fd = -1;
-        link->socket_path = g_strdup_printf("%s/guard-%d%s", door->guard_dir, GUARD_PROTOCOL,
-                                            door->socket_path ? "" : "-system");
+        link->given_fd = door->guard_fd;
+        door->guard_fd = -1;
+        link->socket_path = guard_socket_path(door->guard_dir, door->socket_path != NULL);
         return link;
 }
 
@@ -419,6 +397,8 @@ void guard_link_free(GuardLink *link) {
                 return;
         g_assert(g_hash_table_size(link->watches) == 0);
         link_close(link);
+        if (link->given_fd >= 0)
+                (void)close(link->given_fd);
         post_clear(&link->post);
         sd_event_source_disable_unref(link->retry);
         manager_call_free(link->start);
@@ -465,6 +445,17 @@ static void leave(GuardWatch *watch, const char *verb, const char *owner) {
 
 void guard_watch_done(GuardWatch *watch) {
         leave(watch, GUARD_DONE, NULL);
+}
+
+bool guard_watch_clear(GuardWatch *watch, const char *slice, const char *unit) {
+        const char *const words[] = { watch->id, slice, unit };
+
+        if (!watch->is_watched || !watch->link->io ||
+            !post_send_now(&watch->link->post, watch->link->io, GUARD_CLEAR, words,
+                           G_N_ELEMENTS(words)))
+                return false;
+        (void)g_hash_table_remove(watch->link->watches, watch->id);
+        return true;
 }
 
 void guard_watch_free(GuardWatch *watch) {

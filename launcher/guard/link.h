@@ -16,8 +16,8 @@ typedef struct GuardWatch GuardWatch;
 typedef void (*GuardLinkHandler)(
         void *userdata); /* the guard watches, or the link failed for good */
 
-/* The door is borrowed. OWNER: ourselves, as slices name us. */
-GuardLink *guard_link_new(sd_event *event, const Door *door, const char *owner);
+/* The door is borrowed, but for the connection that it may have to the guard already. OWNER: ourselves, as slices name us. */
+GuardLink *guard_link_new(sd_event *event, Door *door, const char *owner);
 void guard_link_free(GuardLink *link); /* after its watches */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(GuardLink, guard_link_free)
 
@@ -31,6 +31,11 @@ GuardWatch *guard_watch_new(GuardLink *link, const char *id, GuardLinkHandler ha
 
 /* There is nothing left to end; the handler is not called any more. */
 void guard_watch_done(GuardWatch *watch);
+
+/* All has ended and only its units are left, which the guard clears away from now on; the handler is not called any more.
+ * False: it does not watch, or cannot be told now. */
+bool guard_watch_clear(GuardWatch *watch, const char *slice,
+                       const char *unit) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Without that, the guard ends the run. */
 void guard_watch_free(GuardWatch *watch);

@@ -28,18 +28,25 @@ void post_forget_but(Post *post, const char *verb) {
         post->waiting = kept;
 }
 
+static char *compose(const char *verb, const char *owner, const char *const *words, guint count) {
+        GString *message = g_string_new(verb);
+
+        if (owner)
+                g_string_append_printf(message, " %s", owner);
+        for (guint i = 0; i < count; i++)
+                g_string_append_printf(message, " %s", words[i]);
+        return g_string_free(message, FALSE);
+}
+
 void post_put(Post *post, const char *verb, const char *owner, const char *const *ids,
               guint count) {
         guint i = 0;
 
         do {
-                GString *message = g_string_new(verb);
+                guint n = MIN(count - i, GUARD_IDS_MAX);
 
-                if (owner)
-                        g_string_append_printf(message, " %s", owner);
-                for (guint end = MIN(count, i + GUARD_IDS_MAX); i < end; i++)
-                        g_string_append_printf(message, " %s", ids[i]);
-                g_queue_push_tail(&post->waiting, g_string_free(message, FALSE));
+                g_queue_push_tail(&post->waiting, compose(verb, owner, ids + i, n));
+                i += n;
         } while (i < count);
 }
 
@@ -51,6 +58,13 @@ static bool send_one(int fd, const char *message) {
                 n = send(fd, message, strlen(message), MSG_NOSIGNAL | MSG_DONTWAIT);
         while (n < 0 && errno == EINTR);
         return n >= 0;
+}
+
+bool post_send_now(Post *post, sd_event_source *io, const char *verb, const char *const *words,
+                   guint count) {
+        g_autofree char *message = compose(verb, NULL, words, count);
+
+        return g_queue_is_empty(&post->waiting) && send_one(sd_event_source_get_io_fd(io), message);
 }
 
 void post_send(Post *post, sd_event_source *io) {

@@ -6,7 +6,10 @@
  *
  *   watch OWNER ID…   from the launcher: it names itself and runs of its own
  *   ok ID…            from the guard: it watches these
+ *   relay             from the launcher, with one end of a socket pair: over this it speaks to the manager, by the guard
  *   done ID…          from the launcher: of these there is nothing left to end; without any: of none
+ *   clear ID SLICE UNIT
+ *                     from the launcher: it has ended, and only these units of it are left, for the guard to stop
  *   end OWNER ID…     from the launcher: it does not care for these any more, and something may be left
  *   who               from the guard: name yourself and all of your runs again; of one that was restarted with the
  *                     connection it had at first
@@ -17,11 +20,13 @@
 #include "units/name.h"
 
 #ifndef GUARD_PROTOCOL /* a test builds a launcher with another one */
-#define GUARD_PROTOCOL 2
+#define GUARD_PROTOCOL 3
 #endif
 #define GUARD_WATCH       "watch"
 #define GUARD_OK          "ok"
+#define GUARD_RELAY       "relay"
 #define GUARD_DONE        "done"
+#define GUARD_CLEAR       "clear"
 #define GUARD_END         "end"
 #define GUARD_WHO         "who"
 #define GUARD_MESSAGE_MAX 4096

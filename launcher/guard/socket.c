@@ -6,11 +6,13 @@
 
 #include <errno.h>
 #include <glib.h>
-#include <stdbool.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include "protocol.h"
 
 static bool make_directory(const char *path, uid_t uid) {
         struct stat st;
@@ -44,4 +46,72 @@ int guard_listen(const char *path, uid_t uid) {
                 return r;
         }
         return fd;
+}
+
+char *guard_socket_path(const char *guard_dir, bool is_direct) {
+        return g_strdup_printf("%s/guard-%d%s", guard_dir, GUARD_PROTOCOL,
+                               is_direct ? "" : "-system");
+}
+
+/* Only to ourselves or to root: where the directory could be anybody's, an answer would prove nothing. */
+static bool listener_is_ours(int fd) {
+        struct ucred peer;
+        socklen_t size = sizeof peer;
+
+        return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+               (peer.uid == 0 || peer.uid == geteuid());
+}
+
+int guard_connect(const char *path) {
+        struct sockaddr_un address = { .sun_family = AF_UNIX };
+        int r, fd;
+
+        if (g_strlcpy(address.sun_path, path, sizeof address.sun_path) >= sizeof address.sun_path)
+                return -ENAMETOOLONG;
+        fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        if (fd < 0)
+                return -errno;
+        r = connect(fd, (struct sockaddr *)&address, sizeof address) < 0 ? -errno : 0;
+        if (r == 0 && !listener_is_ours(fd))
+                r = -EPERM;
+        if (r == 0)
+                return fd;
+        (void)close(fd);
+        return r;
+}
+
+typedef union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(sizeof(int))];
+} OneDescriptor;
+
+bool guard_send_fd(int socket_fd, const char *text, int fd) {
+        OneDescriptor control = { .header = { .cmsg_len = CMSG_LEN(sizeof fd),
+                                              .cmsg_level = SOL_SOCKET,
+                                              .cmsg_type = SCM_RIGHTS } };
+        struct iovec part = { .iov_base = (void *)text, .iov_len = strlen(text) };
+        struct msghdr message = { .msg_iov = &part,
+                                  .msg_iovlen = 1,
+                                  .msg_control = &control,
+                                  .msg_controllen = CMSG_SPACE(sizeof fd) };
+
+        memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);
+        return sendmsg(socket_fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
+}
+
+ssize_t guard_receive(int socket_fd, char *text, size_t size, int *ret_fd) {
+        OneDescriptor control = { 0 };
+        struct iovec part = { .iov_base = text, .iov_len = size };
+        struct msghdr message = { .msg_iov = &part,
+                                  .msg_iovlen = 1,
+                                  .msg_control = &control,
+                                  .msg_controllen = sizeof control };
+        ssize_t n = recvmsg(socket_fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+        const struct cmsghdr *found = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+
+        *ret_fd = -1;
+        if (found && found->cmsg_level == SOL_SOCKET && found->cmsg_type == SCM_RIGHTS &&
+            found->cmsg_len == CMSG_LEN(sizeof *ret_fd))
+                memcpy(ret_fd, CMSG_DATA(found), sizeof *ret_fd);
+        return n;
 }

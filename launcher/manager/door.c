@@ -14,6 +14,8 @@
 #include "dbus/connect.h"
 #include "error.h"
 #include "launcher/gate/protocol.h"
+#include "launcher/guard/protocol.h"
+#include "launcher/guard/socket.h"
 #include "launcher/kernel/file.h"
 #include "private.h"
 
@@ -62,7 +64,36 @@ static bool booted_with_systemd(void) {
         return g_file_test("/run/systemd/system", G_FILE_TEST_IS_DIR);
 }
 
-static bool open_system(Door *door, const Caller *caller, GError **error) {
+/* To a manager a connection is dear, and the guard has one (dbus/relay). A guard that will not, or is about to go,
+ * hangs up before it has said anything. */
+static bool connect_by_guard(Door *door) {
+        g_autofree char *path = guard_socket_path(door->guard_dir, true);
+        int fd = guard_connect(path), ends[2];
+
+        if (fd < 0)
+                return false;
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0) {
+                (void)close(fd);
+                return false;
+        }
+        door->is_relayed = guard_send_fd(fd, GUARD_RELAY, ends[1]);
+        (void)close(ends[1]);
+        if (!door->is_relayed)
+                (void)close(ends[0]);
+        door->is_relayed = door->is_relayed && connect_over(ends[0], &door->bus);
+        if (door->is_relayed)
+                door->guard_fd = fd;
+        else
+                (void)close(fd);
+        return door->is_relayed;
+}
+
+static bool reach(Door *door, bool is_brief, GError **error) {
+        return (is_brief && connect_by_guard(door)) ||
+               connect_direct(door->socket_path, &door->bus, error);
+}
+
+static bool open_system(Door *door, const Caller *caller, bool is_brief, GError **error) {
         if (!booted_with_systemd()) {
                 g_set_error(
                         error, MANAGER_ERROR, MANAGER_ERROR_UNREACHABLE,
@@ -76,15 +107,15 @@ static bool open_system(Door *door, const Caller *caller, GError **error) {
 
         door->socket_path = g_strdup(SYSTEM_SOCKET);
         door->guard_dir = g_strdup(ROOT_GUARD_DIR);
-        return connect_direct(door->socket_path, &door->bus, error);
+        return reach(door, is_brief, error);
 }
 
-static bool open_user(Door *door, const Caller *caller, GError **error) {
+static bool open_user(Door *door, const Caller *caller, bool is_brief, GError **error) {
         g_autofree char *runtime_dir = user_runtime_dir();
 
         door->socket_path = g_build_filename(runtime_dir, "systemd", "private", NULL);
         door->guard_dir = g_build_filename(runtime_dir, "cordon", NULL);
-        if (connect_direct(door->socket_path, &door->bus, error))
+        if (reach(door, is_brief, error))
                 return true;
 
         g_prefix_error(error, "no user manager (try --private): ");
@@ -98,7 +129,7 @@ static uint32_t own_namespaces(void) {
         return (1U << GATE_NS_MNT) | (geteuid() != 0 ? 1U << GATE_NS_USER : 0);
 }
 
-static bool open_private(Door *door, const Caller *caller, GError **error) {
+static bool open_private(Door *door, const Caller *caller, bool is_brief, GError **error) {
         g_autofree char *runtime_dir = NULL;
         PrivateSettings settings = { .caller = caller, .idle_usec = PRIVATE_IDLE_DEFAULT_USEC };
 
@@ -108,21 +139,21 @@ static bool open_private(Door *door, const Caller *caller, GError **error) {
         door->own_namespaces = own_namespaces();
         door->socket_path = g_build_filename(runtime_dir, "systemd", "private", NULL);
         door->guard_dir = g_build_filename(runtime_dir, "cordon", NULL);
-        return connect_direct(door->socket_path, &door->bus, error);
+        return reach(door, is_brief, error);
 }
 
-static bool (*const openers[_MANAGER_MAX])(Door *, const Caller *, GError **) = {
+static bool (*const openers[_MANAGER_MAX])(Door *, const Caller *, bool, GError **) = {
         [MANAGER_SYSTEM] = open_system,
         [MANAGER_USER] = open_user,
         [MANAGER_PRIVATE] = open_private,
 };
 
-static Door *open_kind(ManagerKind kind, const Caller *caller, GError **error) {
+static Door *open_kind(ManagerKind kind, const Caller *caller, bool is_brief, GError **error) {
         g_autoptr(Door) door = g_new0(Door, 1);
 
         door->kind = kind;
-        door->hold_fd = -1;
-        return openers[kind](door, caller, error) ? g_steal_pointer(&door) : NULL;
+        door->hold_fd = door->guard_fd = -1;
+        return openers[kind](door, caller, is_brief, error) ? g_steal_pointer(&door) : NULL;
 }
 
 /* Of a process, as many numbers as there are pid namespaces from ours down to its own. */
@@ -161,19 +192,23 @@ ManagerKind door_guess(ManagerKind kind) {
         return booted_with_systemd() ? MANAGER_SYSTEM : MANAGER_PRIVATE;
 }
 
-Door *door_open_for(ManagerKind kind, const Caller *caller, GError **error) {
+static Door *open_one(ManagerKind kind, const Caller *caller, bool is_brief, GError **error) {
         if (kind != MANAGER_AUTO)
-                return open_kind(kind, caller, error);
+                return open_kind(kind, caller, is_brief, error);
         if (geteuid() == 0 && booted_with_systemd())
-                return open_kind(MANAGER_SYSTEM, caller, error);
+                return open_kind(MANAGER_SYSTEM, caller, is_brief, error);
 
-        Door *door = open_kind(MANAGER_USER, caller, NULL);
+        Door *door = open_kind(MANAGER_USER, caller, is_brief, NULL);
 
-        return door ?: open_kind(MANAGER_PRIVATE, caller, error);
+        return door ?: open_kind(MANAGER_PRIVATE, caller, is_brief, error);
+}
+
+Door *door_open_for(ManagerKind kind, const Caller *caller, GError **error) {
+        return open_one(kind, caller, true, error);
 }
 
 Door *door_open(ManagerKind kind, GError **error) {
-        return door_open_for(kind, NULL, error);
+        return open_one(kind, NULL, false, error);
 }
 
 void door_free(Door *door) {
@@ -182,6 +217,8 @@ void door_free(Door *door) {
         sd_bus_close_unref(door->bus);
         if (door->hold_fd >= 0)
                 (void)close(door->hold_fd);
+        if (door->guard_fd >= 0)
+                (void)close(door->guard_fd);
         g_free(door->socket_path);
         g_free(door->guard_dir);
         g_free(door);
@@ -195,6 +232,7 @@ bool door_reopen(Door *door, sd_event *event, GError **error) {
         int r;
 
         door->bus = sd_bus_close_unref(door->bus);
+        door->is_relayed = false;
         if (door->socket_path ? !connect_direct(door->socket_path, &door->bus, error)
                               : !connect_system_bus(&door->bus, error))
                 return false;

@@ -27,6 +27,8 @@ typedef struct {
         uint32_t own_namespaces; /* bit n: GateNamespace n is the manager's own, by design */
         unsigned systemd_major;  /* 0: not asked */
         int hold_fd;             /* keeps a private manager from leaving; −1 */
+        bool is_relayed;         /* the connection goes by the guard */
+        int guard_fd;            /* … to whom this one is, for whoever watches over runs; −1 */
         struct Fleet *fleet;     /* the launches through it; borrowed; NULL: there are none */
 } Door;
 
@@ -34,7 +36,8 @@ bool manager_kind_from_word(const char *word, ManagerKind *ret_kind);
 const char *manager_kind_word(ManagerKind kind);
 
 Door *door_open(ManagerKind kind, GError **error) G_GNUC_WARN_UNUSED_RESULT;
-/* The same where the caller has been read, which then need not be done once more; namespaces included. */
+/* The same for one run: by way of the guard where one is there. The caller has been read, which then need not be done once
+ * more; namespaces included. */
 Door *door_open_for(ManagerKind kind, const Caller *caller,
                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
 /* Which one would be opened, as far as nobody is asked. */

@@ -347,6 +347,8 @@ static LaunchSettings settings_of(Run *run) {
                 settings.stdio[STDIN_FILENO] = stdio_of(STDIN_FILENO);
         settings.stdio[STDOUT_FILENO] = stdio_of(STDOUT_FILENO);
         settings.stdio[STDERR_FILENO] = stdio_of(STDERR_FILENO);
+        settings.is_network_counted = run->sink.fd >= 0;
+        settings.is_hurried = true;
         settings.on_ready = run->kind->greet ? on_ready : NULL;
         settings.on_started = on_started;
         settings.on_unguarded = on_unguarded;
@@ -497,6 +499,7 @@ static int print_plan(const Run *run) {
                                    .is_booted = door.kind != MANAGER_PRIVATE,
                                    .is_system = door.kind == MANAGER_SYSTEM,
                                    .nice = run->errand.caller.nice,
+                                   .counts_network = run->options.record || run->options.is_capture,
                                    .gate_fd = STDIN_FILENO };
         PlanWorld world = { .directory = run->options.directory,
                             .variables = run->options.variables,

@@ -45,7 +45,8 @@ static Spec *spec_for(const Program *program) {
         return spec;
 }
 
-static void *begin_in(Case *run, sd_bus *bus, const World *world, const char *pool) {
+static void *begin_as(Case *run, sd_bus *bus, const World *world, const char *pool,
+                      bool is_hurried) {
         Subjected *subjected = g_new0(Subjected, 1);
         g_autoptr(GError) error = NULL;
 
@@ -62,6 +63,8 @@ static void *begin_in(Case *run, sd_bus *bus, const World *world, const char *po
                                     .caller = &subjected->caller,
                                     .disk = world_disk(&subjected->world),
                                     .stdio = { 0, 1, 2 },
+                                    .is_network_counted = true,
+                                    .is_hurried = is_hurried,
                                     .handler = on_over,
                                     .userdata = subjected };
 
@@ -71,11 +74,19 @@ static void *begin_in(Case *run, sd_bus *bus, const World *world, const char *po
 }
 
 static void *begin_with(Case *run, sd_bus *bus, const World *world) {
-        return begin_in(run, bus, world, NULL);
+        return begin_as(run, bus, world, NULL, false);
 }
 
 static void *begin_pooled(Case *run, sd_bus *bus) {
-        return begin_in(run, bus, &(World){ 0 }, "p");
+        return begin_as(run, bus, &(World){ 0 }, "p", false);
+}
+
+static void *begin_hurried(Case *run, sd_bus *bus) {
+        return begin_as(run, bus, &(World){ .takes_clearing = true }, NULL, true);
+}
+
+static void *begin_hurried_alone(Case *run, sd_bus *bus) {
+        return begin_as(run, bus, &(World){ 0 }, NULL, true);
 }
 
 static void *begin(Case *run, sd_bus *bus) {
@@ -126,7 +137,9 @@ static char *line_of(const Subjected *subjected) {
                 g_string_append(line, ", grown");
         if (has_evidence(&verdict, "guard lost in mid-run: no guard"))
                 g_string_append(line, ", guard lost");
-        g_string_append(line, subjected->world.is_guard_done ? ", clean" : ", for the guard");
+        g_string_append(line, subjected->world.is_handed_over  ? ", handed over"
+                              : subjected->world.is_guard_done ? ", clean"
+                                                               : ", for the guard");
         return g_string_free(line, FALSE);
 }
 
@@ -143,6 +156,8 @@ static char *end(void *subject) {
 
 static const Subject launch = { begin, end, true };
 static const Subject pooled = { begin_pooled, end, true };
+static const Subject hurried = { begin_hurried, end, true };
+static const Subject hurried_alone = { begin_hurried_alone, end, true };
 static const Subject slow_door = { begin_slow_door, end, true };
 static const Subject no_program = { begin_no_program, end, true };
 static const Subject no_guard = { begin_no_guard, end, true };
@@ -255,9 +270,16 @@ int main(void) {
 
                         test_case(&launch, program, fault, line, "");
                         test_case(&pooled, program, fault, line, ", in a pool");
+                        test_case(&hurried_alone, program, fault, line, ", and it is in a hurry");
                         if (has_slow_door(fault))
                                 test_case(&slow_door, program, fault, line, ", and takes its time");
                 }
+        for (ProgramKind program = 0; program < _PROGRAM_MAX; program++) {
+                g_autofree char *line = g_strconcat(plain[program], ", handed over", NULL);
+
+                test_case(&hurried, program, FAULT_NONE, line, ", and it is in a hurry");
+                test_case(&hurried, program, FAULT_STOP_REFUSED, line, ", and it is in a hurry");
+        }
         test_case(&no_program, PROGRAM_EXITS_3, FAULT_NONE,
                   "not-started (command-not-found), clean", "");
         test_case(&no_guard, PROGRAM_EXITS_3, FAULT_NONE, "refused (guard), clean",

@@ -18,12 +18,14 @@ typedef struct {
         unsigned n_failures; /* so many attempts to reopen the door fail first */
         bool has_no_guard;   /* none can be had */
         bool loses_guard;    /* once the program runs, there is no guard any more */
+        bool takes_clearing; /* the guard clears away what is left at the end */
         bool outgrows_disk;  /* as soon as it runs, the workspace is too large */
         int exec_errno;      /* the gate cannot execute the program; 0: it can */
 
-        bool is_let_go;     /* the gate was told to go */
-        bool is_hung_up;    /* … or that nobody will ever */
-        bool is_guard_done; /* the guard was told that nothing is left */
+        bool is_let_go;      /* the gate was told to go */
+        bool is_hung_up;     /* … or that nobody will ever */
+        bool is_guard_done;  /* the guard was told that nothing is left */
+        bool is_handed_over; /* … that it may clear away what is */
 } World;
 
 void world_begin(World *world, Case *run, sd_bus *bus);

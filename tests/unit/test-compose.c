@@ -8,9 +8,9 @@
 #include "units/compose.h"
 #include "units/error.h"
 
-static const ComposeContext context = { .gate_path = "/x/cordon-gate",
-                                        .owner = "4711:99",
-                                        .gate_fd = 5 };
+static const ComposeContext context = {
+        .gate_path = "/x/cordon-gate", .owner = "4711:99", .counts_network = true, .gate_fd = 5
+};
 
 static Spec *sample(void) {
         static const char *const command[] = { "python3", "train.py", NULL };
@@ -158,6 +158,21 @@ static void test_pool(void) {
            "MemoryAccounting=yes\nCPUAccounting=yes\nTasksAccounting=yes\nIOAccounting=yes\n"
            "StopWhenUnneeded=yes\nDefaultDependencies=no\nMemoryMax=1073741824\nMemorySwapMax=0\n",
            "the pool's has those of all");
+}
+
+/* Two BPF programs and their maps, for a number that nobody asks for. */
+static void test_network_uncounted(void) {
+        g_autoptr(Spec) spec = sample();
+        g_autoptr(PropertyList) slice = NULL;
+        g_autoptr(PropertyList) unit = NULL;
+        ComposeContext uncounted = context;
+        g_autofree char *text = NULL;
+
+        uncounted.counts_network = false;
+        compose(spec, &uncounted, &slice, &unit);
+        text = property_list_to_text(slice);
+        ok(!strstr(text, "IPAccounting") && strstr(text, "IOAccounting=yes"),
+           "where nobody reads its bytes the network is not counted");
 }
 
 static void test_types(void) {
@@ -328,6 +343,7 @@ int main(void) {
         test_golden();
         test_limits();
         test_pool();
+        test_network_uncounted();
         test_types();
         test_stand_ins();
         test_user_and_extra();
