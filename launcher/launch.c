@@ -130,7 +130,8 @@ static void on_output_full(void *userdata) {
 
 /* All that is still missing is the manager's word. */
 static bool has_ended_alone(const Launch *launch) {
-        return program_is_dead(launch->program) && !launch->settings.is_tree_awaited;
+        return program_is_dead(launch->program) &&
+               (!launch->settings.is_tree_awaited || launch->facts.ended_usec > 0);
 }
 
 void launch_cancel(Launch *launch, int signal) {
@@ -189,15 +190,17 @@ static void await_word(Launch *launch) {
 }
 
 /* The manager says when the tree has ended; but one that is silent must not keep us for ever, nor a gate that waits for
- * our word. */
+ * our word, and no deadline is met by a tree that is over. */
 static int on_tree_look(sd_event_source *source, uint64_t usec, void *userdata) {
         Launch *launch = userdata;
 
-        if (program_count_others(launch->program, launch->cgroup) == 0)
+        if (program_count_others(launch->program, launch->cgroup) == 0) {
+                note_end(launch, (uint64_t)g_get_monotonic_time(), (uint64_t)g_get_real_time());
                 await_word(launch);
-        else
+        } else {
                 deadline_arm(launch->settings.event, &launch->patience, TREE_LOOK_USEC,
                              on_tree_look, launch);
+        }
         return 0;
 }
 

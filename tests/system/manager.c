@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sys/socket.h>
 #include <systemd/sd-bus.h>
 #include <unistd.h>
 
@@ -131,6 +132,17 @@ static char *unit_path(const char *unit, sd_bus **ret_bus) {
                 return g_strdup(path);
         }
         return NULL;
+}
+
+pid_t manager_pid(const char *unit) {
+        g_autoptr(sd_bus) bus = NULL;
+        g_autofree char *path = unit_path(unit, &bus);
+        struct ucred creds = { 0 };
+        socklen_t size = sizeof creds;
+
+        if (!path || getsockopt(sd_bus_get_fd(bus), SOL_SOCKET, SO_PEERCRED, &creds, &size) < 0)
+                return 0;
+        return creds.pid;
 }
 
 /* A scope has no main process: it is the oldest. */

@@ -20,6 +20,7 @@ void manager_forget(void);
 /* Names of the units that are loaded and match one of the patterns. */
 GPtrArray *manager_units(const char *const *patterns);
 
+pid_t manager_pid(const char *unit);      /* the manager that has it; 0: none */
 pid_t manager_main_pid(const char *unit); /* 0: no such unit, or no process */
 char *manager_control_group(const char *unit);
 bool manager_stop_unit(const char *unit);

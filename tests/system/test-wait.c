@@ -6,6 +6,7 @@
 
 #include "expect.h"
 #include "leftover.h"
+#include "manager.h"
 
 #define TREE "--wait", "tree"
 
@@ -93,9 +94,44 @@ static void test_cancelled(void) {
         expect(run, &expected, "the second signal kills who ignores the first");
 }
 
+static bool is_past(const void *usec) {
+        return kit_now() > *(const uint64_t *)usec;
+}
+
+/* Its manager is stopped when the last process ends, and hears of it after the deadline. */
+static void test_manager_late(void) {
+        uint64_t timeout = kit_is_slow() ? 20 * KIT_SEC : 2 * KIT_SEC, passed;
+        KitOrder order = { .options = WORDS(TREE, "--timeout", kit_is_slow() ? "20s" : "2s"),
+                           .command = VICTIM("child", "nap", kit_is_slow() ? "5000" : "500", "say",
+                                             "late", "end", "then", "say", "ready", "exit", "4") };
+        Expected expected = { .outcome = "exited",
+                              .status = 4,
+                              .exit_code = 4,
+                              .message = "exited with 4",
+                              .said = "ready\nlate\n" };
+
+        skip(g_str_equal(kit_manager(), "system"), 6, "n/a: nobody stops the system manager");
+        g_autoptr(KitRun) run = kit_start(&order);
+        g_autofree char *unit = leftover_program_unit(run->id);
+        pid_t manager;
+
+        (void)kit_wait_line(run, "ready");
+        passed = kit_now() + timeout + 100 * KIT_MSEC;
+        manager = manager_pid(unit);
+        ok(manager > 1 && kill(manager, SIGSTOP) == 0, "the manager is stopped");
+        (void)kit_wait_line(run, "late");
+        (void)kit_wait_until(is_past, &passed, 2 * timeout);
+        (void)kill(manager, SIGCONT);
+        kit_finish(run);
+        expect(run, &expected, "a tree that ended before its deadline did not meet it");
+        cmp_ok(record_number(run, "usage.wall_usec"), "<", timeout, "nor did it take so long");
+        end_skip;
+}
+
 int main(void) {
         kit_init();
         test_rows();
+        test_manager_late();
         test_rounds();
         test_cancelled();
         kit_clear();
