@@ -12,18 +12,23 @@
 #include "launcher/kernel/error.h"
 #include "nursery.h"
 
-/* The caller's signals are applied by the gate: from here it gets a clean slate. */
-static int set_signals(posix_spawnattr_t *attributes) {
-        sigset_t none, all;
+/* The caller's signals are applied by the gate: from here it gets a clean slate, but for what he ignores. It is in his
+ * process group, where Ctrl-C would end it, and Ctrl-Z stop it, before it has come so far. */
+static int set_signals(posix_spawnattr_t *attributes, uint64_t ignored) {
+        sigset_t none, ordinary;
 
         (void)sigemptyset(&none);
-        (void)sigfillset(&all);
+        (void)sigfillset(&ordinary);
+        for (int i = 1; i < NSIG; i++)
+                if (ignored & (UINT64_C(1) << (i - 1)))
+                        (void)sigdelset(&ordinary, i);
         (void)posix_spawnattr_setsigmask(attributes, &none);
-        (void)posix_spawnattr_setsigdefault(attributes, &all);
+        (void)posix_spawnattr_setsigdefault(attributes, &ordinary);
         return posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 }
 
-static int spawn(pid_t *ret_pid, const char *path, char *const argv[], int channel) {
+static int spawn(pid_t *ret_pid, const char *path, char *const argv[], uint64_t ignored,
+                 int channel) {
         char *const no_environment[] = { NULL };
         posix_spawn_file_actions_t actions;
         posix_spawnattr_t attributes;
@@ -33,7 +38,7 @@ static int spawn(pid_t *ret_pid, const char *path, char *const argv[], int chann
         (void)posix_spawnattr_init(&attributes);
         number = posix_spawn_file_actions_adddup2(&actions, channel, STDIN_FILENO);
         if (number == 0)
-                number = set_signals(&attributes);
+                number = set_signals(&attributes, ignored);
         if (number == 0)
                 number = posix_spawn(ret_pid, path, &actions, &attributes, argv, no_environment);
         (void)posix_spawnattr_destroy(&attributes);
@@ -42,11 +47,11 @@ static int spawn(pid_t *ret_pid, const char *path, char *const argv[], int chann
 }
 
 bool offspring_start(Offspring *offspring, const char *gate_path, const char *id, const char *owner,
-                     int channel, GError **error) {
+                     uint64_t ignored, int channel, GError **error) {
         char *const argv[] = { (char *)"cordon-gate", (char *)id, (char *)owner, NULL };
         int number;
 
-        number = spawn(&offspring->pid, gate_path, argv, channel);
+        number = spawn(&offspring->pid, gate_path, argv, ignored, channel);
         if (number == 0) {
                 nursery_add(offspring->nursery, offspring);
                 return true;

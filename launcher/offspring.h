@@ -6,6 +6,7 @@
 
 #include <glib.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 typedef struct Nursery Nursery;
@@ -20,9 +21,9 @@ typedef struct {
         int code, status; /* as waitid(2) has them, once it is dead */
 } Offspring;
 
-/* Nursery, handler and userdata are there. */
+/* Nursery, handler and userdata are there. Ignored are the signals that the caller has so: bit n − 1 is signal n. */
 bool offspring_start(Offspring *offspring, const char *gate_path, const char *id, const char *owner,
-                     int channel, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+                     uint64_t ignored, int channel, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* When it is dead; and not before it is taken: its number stands in a message. */
 void offspring_reap(Offspring *offspring);

@@ -22,6 +22,7 @@ struct Program {
         Offspring offspring;    /* of a program that is ours */
         Foreground *foreground; /* borrowed, until it is hushed; NULL: none */
         int terminal_fd;        /* borrowed; −1 */
+        uint64_t ignored;       /* by the caller: bit n − 1 is signal n */
         sd_event_source *gate_io, *death_io, *init_io, *stops;
         uint64_t death_usec, death_realtime_usec;
 };
@@ -111,6 +112,7 @@ Program *program_new(sd_event *event, const GateOrder *order, ProgramHandler han
         program->handler = handler;
         program->userdata = userdata;
         program->gate = gate;
+        program->ignored = order->caller->signal_ignored;
         program->terminal_fd = order->has_terminal ? order->stdio[0] : -1;
         watch(program, &program->gate_io, gate_channel_fd(gate), on_gate);
         return program;
@@ -126,7 +128,8 @@ bool program_execute(Program *program, Nursery *nursery, const char *gate_path, 
                                           .handler = on_own_death,
                                           .userdata = program };
         program->is_own = offspring_start(&program->offspring, gate_path, id, owner,
-                                          gate_channel_child_end(program->gate), error);
+                                          program->ignored, gate_channel_child_end(program->gate),
+                                          error);
         gate_channel_drop_child_end(program->gate);
         return program->is_own;
 }
