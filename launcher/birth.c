@@ -2,8 +2,6 @@
 
 #include "birth.h"
 
-#include <string.h>
-
 #include "dbus/error.h"
 #include "launcher/gate/channel.h"
 #include "units/compose.h"
@@ -67,23 +65,8 @@ bool birth_is_over(const Program *program, const UnitState *state) {
         return program_said_hello(program) && !program_gate_ended(program) && state->job_result;
 }
 
-/* "Cannot set property NAME, or unknown property." */
-static char *property_of(const char *message) {
-        static const char before[] = "Cannot set property ";
-        const char *name = strstr(message, before);
-
-        return name ? g_strndup(name + strlen(before), strcspn(name + strlen(before), ",.: "))
-                    : NULL;
-}
-
 char *birth_explain(const Spec *spec, const GError *error) {
-        g_autofree char *property = property_of(error->message);
-
         if (g_error_matches(error, DBUS_ERROR, DBUS_ERROR_EXISTS))
                 return g_strdup_printf("--id: \"%s\" is in use", spec->id);
-        if (property && spec->is_scope)
-                return g_strdup_printf("-p: a scope has no \"%s\": its program is a child of the "
-                                       "caller's; use --service",
-                                       property);
         return NULL;
 }

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 
 #include "units/compose.h"
+#include "units/extra.h"
 #include "units/name.h"
 
 /* Ours alone, or said by systemd-run's own options. */
@@ -234,9 +235,11 @@ static bool is_kept_by_us(const Spec *spec, Limit limit) {
 static GPtrArray *own_doings(const Spec *spec) {
         const IsolationSet *set = &spec->isolation;
         GPtrArray *doings = g_ptr_array_new_with_free_func(g_free);
+        g_autoptr(PropertyList) own = property_list_new();
 
         if (!spec->is_scope)
                 return doings;
+        extra_compose_own(spec->extra, own);
         if (spec->user)
                 g_ptr_array_add(doings, g_strdup_printf("--uid %s", spec->user));
         if (spec->group)
@@ -255,6 +258,11 @@ static GPtrArray *own_doings(const Spec *spec) {
 
                 g_ptr_array_add(doings,
                                 g_strdup_printf("--%s %s", isolation_info(rule->kind)->key, path));
+        }
+        for (size_t i = 0; i < property_list_length(own); i++) {
+                g_autofree char *text = plain_setting(property_list_at(own, i));
+
+                g_ptr_array_add(doings, g_strconcat("-p ", text, NULL));
         }
         return doings;
 }

@@ -13,6 +13,7 @@
 #include "launcher/kernel/error.h"
 #include "launcher/net/settle.h"
 #include "launcher/paths.h"
+#include "units/extra.h"
 #include "units/name.h"
 #include "units/text.h"
 #include "units/untrusted.h"
@@ -158,6 +159,29 @@ static bool check_pool(const Options *options, const Spec *spec, GError **error)
         return false;
 }
 
+/* What is a manager's alone: it is known without asking one. */
+static bool check_scope(const Options *options, const Spec *spec, GError **error) {
+        const char *property = extra_needs_service(spec->extra), *key = NULL;
+
+        if (spec->isolation.is_untrusted || spec->isolation.allow)
+                key = spec->isolation.is_untrusted ? "untrusted" : "net allow";
+        if (!spec->is_scope)
+                return true;
+        if (key && !options->is_best_effort)
+                g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_UNENFORCEABLE,
+                            "--%s cannot be had with --scope, where the program is a child of the "
+                            "caller's; use --service",
+                            key);
+        else if (property)
+                g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_UNENFORCEABLE,
+                            "-p: a scope has no \"%s\": its program is a child of the caller's; use "
+                            "--service",
+                            property);
+        else
+                return true;
+        return false;
+}
+
 bool request_complete(const Options *options, char **directory, Spec *spec, GError **error) {
         g_auto(Account) account = { 0 };
         gid_t gid;
@@ -180,5 +204,5 @@ bool request_complete(const Options *options, char **directory, Spec *spec, GErr
         return check_pool(options, spec, error) &&
                paths_settle(&spec->isolation, &spec->limits, directory, error) &&
                isolation_check_extra(&spec->isolation, spec->extra, error) &&
-               net_settle(&spec->isolation, error);
+               check_scope(options, spec, error) && net_settle(&spec->isolation, error);
 }

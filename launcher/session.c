@@ -99,28 +99,13 @@ static bool check_extra(const Door *door, const Spec *spec, GError **error) {
 
 /* A scope has a child of the caller's in it. */
 static bool check_scope(const LaunchSettings *settings, const Spec *spec, GError **error) {
-        const char *key = NULL;
-
-        if (!spec->is_scope)
+        if (!spec->is_scope || door_counts_as_we_do(settings->door, settings->caller))
                 return true;
-        if (!door_counts_as_we_do(settings->door, settings->caller)) {
-                g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_NAMESPACE,
-                            "--scope: the %s manager is in another pid namespace and would take "
-                            "another process for the program; --private starts one in the "
-                            "caller's",
-                            manager_kind_word(settings->door->kind));
-                return false;
-        }
-        if (spec->isolation.is_untrusted || spec->isolation.allow)
-                key = spec->isolation.is_untrusted ? "untrusted" : "net allow";
-        if (key && settings->is_best_effort)
-                return true;
-        if (key)
-                g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_UNENFORCEABLE,
-                            "--%s cannot be had with --scope, where the program is a child of the "
-                            "caller's; use --service",
-                            key);
-        return !key;
+        g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_NAMESPACE,
+                    "--scope: the %s manager is in another pid namespace and would take another "
+                    "process for the program; --private starts one in the caller's",
+                    manager_kind_word(settings->door->kind));
+        return false;
 }
 
 bool session_settle(const LaunchSettings *settings, Spec *spec, char **ret_pins, GError **error) {

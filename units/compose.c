@@ -9,6 +9,7 @@
 
 #include "compose.h"
 #include "error.h"
+#include "extra.h"
 #include "name.h"
 #include "pool.h"
 #include "text.h"
@@ -316,7 +317,8 @@ static PropertyList *compose_unit(const Spec *spec, const ComposeContext *contex
         for (size_t i = 0; spec->extra && i < property_list_length(spec->extra); i++) {
                 const Property *property = property_list_at(spec->extra, i);
 
-                property_list_extend(unit, property->name, property->value);
+                if (!spec->is_scope || !extra_is_own(property->name))
+                        property_list_extend(unit, property->name, property->value);
         }
         return g_steal_pointer(&unit);
 }

@@ -46,7 +46,7 @@ static const ExtraInfo table[] = {
         { "LimitNICE",                  EXTRA_RLIMIT_NICE, .resource = RLIMIT_NICE },
 
         /* What it may do */
-        { "NoNewPrivileges",            EXTRA_BOOL },
+        { "NoNewPrivileges",            EXTRA_BOOL, .is_own = true },
         { "CapabilityBoundingSet",      EXTRA_CAPABILITIES },
         { "AmbientCapabilities",        EXTRA_CAPABILITIES },
         { "SecureBits",                 EXTRA_FLAG_WORDS,     "noroot=1 noroot-locked=2 no-setuid-fixup=4 no-setuid-fixup-locked=8 keep-caps=16 keep-caps-locked=32" },

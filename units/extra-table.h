@@ -61,6 +61,7 @@ typedef struct {
         int resource;   /* of an rlimit: RLIMIT_… */
         bool needs_bpf; /* a manager without privileges drops it, and does not say so */
         bool in_scope;  /* of a group of processes, whoever made them: a scope has it too */
+        bool is_own;    /* a scope has it not, but its program can do it itself */
 } ExtraInfo;
 
 const ExtraInfo *extra_at(size_t index); /* NULL ends it */

@@ -267,14 +267,30 @@ static const ExtraInfo *row_of(const char *name) {
         return NULL;
 }
 
-bool extra_fits_scope(const PropertyList *list) {
+const char *extra_needs_service(const PropertyList *list) {
         for (size_t i = 0; list && i < property_list_length(list); i++) {
-                const ExtraInfo *info = row_of(property_list_at(list, i)->name);
+                const char *name = property_list_at(list, i)->name;
+                const ExtraInfo *info = row_of(name);
 
-                if (!info || !info->in_scope)
-                        return false;
+                if (!info || !(info->in_scope || info->is_own))
+                        return name;
         }
-        return true;
+        return NULL;
+}
+
+bool extra_is_own(const char *name) {
+        const ExtraInfo *info = row_of(name);
+
+        return info && info->is_own;
+}
+
+void extra_compose_own(const PropertyList *list, PropertyList *unit) {
+        for (size_t i = 0; list && i < property_list_length(list); i++) {
+                const Property *property = property_list_at(list, i);
+
+                if (extra_is_own(property->name))
+                        property_list_set(unit, property->name, property->value);
+        }
 }
 
 bool extra_has(const PropertyList *list, const char *name) {

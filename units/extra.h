@@ -35,8 +35,12 @@ unsigned extra_asked_namespaces(const PropertyList *list);
 /* One that only a manager with privileges can carry, where others drop it without a word; NULL: none is said. */
 const char *extra_needs_bpf(const PropertyList *list);
 
-/* Scopes have all of these, too. */
-bool extra_fits_scope(const PropertyList *list);
+/* One that is a manager's to apply when it executes a program; NULL: scopes can have all of these, too. */
+const char *extra_needs_service(const PropertyList *list);
+
+/* What a scope's program does itself, of what is said there. */
+void extra_compose_own(const PropertyList *list, PropertyList *unit);
+bool extra_is_own(const char *name);
 
 /* Is it said there? By its name on the bus; no list says nothing. */
 bool extra_has(const PropertyList *list, const char *name);

@@ -21,7 +21,7 @@
 /* What a child of the caller's cannot have. */
 static bool needs_service(const Options *options) {
         return options->isolation.is_untrusted || options->isolation.allow ||
-               options->pty == PTY_YES || !extra_fits_scope(options->extra);
+               options->pty == PTY_YES || extra_needs_service(options->extra);
 }
 
 static bool refuse_command(const Options *options, GError **error) {

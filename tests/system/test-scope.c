@@ -213,8 +213,29 @@ static const struct {
 } refusals[] = {
         { WORDS(SCOPE, "-p", "Nice=3"), "-p: a scope has no \"Nice\": *; use --service" },
         { WORDS(SCOPE, "-p", "StateDirectory=x"), "-p: a scope has no \"StateDirectory\": *; use --service" },
+        { WORDS(SCOPE, "--untrusted"), "--untrusted cannot be had with --scope, *; use --service" },
+        { WORDS(SCOPE, "--net", "allow=::1"), "--net allow cannot be had with --scope, *; use --service" },
 };
 /* clang-format on */
+
+/* A plan of what cannot be would not be one. */
+static void test_dry_refusal(const char *const *options, const char *words) {
+        g_autoptr(GPtrArray) all = g_ptr_array_new();
+
+        for (; *options; options++)
+                g_ptr_array_add(all, (char *)*options);
+        g_ptr_array_add(all, (char *)"--dry-run");
+        g_ptr_array_add(all, NULL);
+
+        KitOrder order = { .options = (const char *const *)all->pdata,
+                           .command = WORDS("true"),
+                           .record = "" };
+        g_autoptr(KitRun) run = kit_run(&order);
+
+        cmp_ok(run->status, "==", 125, "--dry-run refuses it, too");
+        is(run->output->str, "", "and plans nothing");
+        is(run->errors->str, words, "in the same words");
+}
 
 static void test_refusals(void) {
         for (size_t i = 0; i < G_N_ELEMENTS(refusals); i++) {
@@ -225,7 +246,24 @@ static void test_refusals(void) {
                 ok(g_pattern_match_simple(refusals[i].message, record_text(run, "error.message")),
                    "with its reason");
                 leftover_check(run, "refused");
+                test_dry_refusal(refusals[i].options, run->errors->str);
         }
+}
+
+static void test_privileges(void) {
+        KitOrder order = { .options = WORDS(SCOPE, "-p", "NoNewPrivileges=yes"),
+                           .command = WORDS("grep", "NoNewPrivs:", "/proc/self/status") };
+        KitOrder dry = { .options = WORDS(SCOPE, "-p", "NoNewPrivileges=yes", "--dry-run"),
+                         .command = WORDS("true"),
+                         .record = "" };
+        g_autoptr(KitRun) run = kit_run(&order);
+        g_autoptr(KitRun) plan = kit_run(&dry);
+
+        is(run->output->str, "NoNewPrivs:\t1\n", "-p NoNewPrivileges: the program does it itself");
+        cmp_ok(run->status, "==", 0, "which is all that it takes: %s", run->errors->str);
+        ok(strstr(plan->output->str, "# the program makes itself: -p NoNewPrivileges=yes\n"),
+           "--dry-run says so");
+        ok(!strstr(plan->output->str, "-p 'NoNew"), "and does not ask the manager for it");
 }
 
 /* Who counts processes otherwise would take a stranger for the program. */
@@ -286,6 +324,7 @@ int main(void) {
         test_ignored_children();
         test_traced();
         test_refusals();
+        test_privileges();
         test_other_pids();
         test_user();
         leftover_check_guard("scopes");

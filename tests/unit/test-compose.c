@@ -246,6 +246,20 @@ static void test_user_and_extra(void) {
         is(slice, slice_always, "and not on the slice");
 }
 
+/* By the gate. */
+static void test_own(void) {
+        g_autoptr(Spec) spec = sample();
+        g_autofree char *slice = NULL, *unit = NULL;
+
+        spec->is_scope = true;
+        spec->extra = property_list_new();
+        property_list_set_bool(spec->extra, "NoNewPrivileges", true);
+        property_list_set_bool(spec->extra, "IOAccounting", true);
+        compose_text(spec, &slice, &unit);
+        ok(!strstr(unit, "NoNewPrivileges"), "what a scope's program does itself is not on it");
+        ok(strstr(unit, "\nIOAccounting=yes\n"), "what it can have is");
+}
+
 static const char *description(Spec *spec, char **command, char **ret_text) {
         g_autoptr(PropertyList) slice = NULL;
         g_autoptr(PropertyList) unit = NULL;
@@ -347,6 +361,7 @@ int main(void) {
         test_types();
         test_stand_ins();
         test_user_and_extra();
+        test_own();
         test_login();
         test_description();
         test_extras();

@@ -450,25 +450,25 @@ static const struct {
         { "IODeviceLatencyTargetSec=/dev/sda 25ms", true }, { "DeviceAllow=/dev/null rw", true },
         { "RestrictNetworkInterfaces=lo", true }, { "ManagedOOMMemoryPressureLimit=50%", true }, { "After=a.service", true },
         { "Nice=5", false }, { "UMask=0022", false }, { "LimitNPROC=5", false }, { "PrivateTmp=yes", false },
-        { "TimerSlackNSec=1ms", false }, { "StateDirectory=x", false },
+        { "TimerSlackNSec=1ms", false }, { "StateDirectory=x", false }, { "NoNewPrivileges=yes", true },
 };
 /* clang-format on */
 
 static void test_scopes(void) {
         g_autoptr(PropertyList) all = property_list_new();
 
-        ok(extra_fits_scope(NULL) && extra_fits_scope(all), "nothing fits a scope");
+        ok(!extra_needs_service(NULL) && !extra_needs_service(all), "nothing fits a scope");
         for (size_t i = 0; i < G_N_ELEMENTS(of_scopes); i++) {
                 g_autoptr(PropertyList) list = property_list_new();
 
                 ok(extra_parse(of_scopes[i].assignment, list, NULL), "-p %s",
                    of_scopes[i].assignment);
-                cmp_ok(extra_fits_scope(list), "==", of_scopes[i].fits, "-p %s: a scope has %s",
+                cmp_ok(!extra_needs_service(list), "==", of_scopes[i].fits, "-p %s: a scope has %s",
                        of_scopes[i].assignment, of_scopes[i].fits ? "it" : "it not");
         }
-        ok(extra_parse("CPUWeight=50", all, NULL) && extra_parse("Nice=5", all, NULL) &&
-                   !extra_fits_scope(all),
-           "one that does not fit is enough");
+        ok(extra_parse("CPUWeight=50", all, NULL) && extra_parse("Nice=5", all, NULL),
+           "one that fits, and one that does not");
+        is(extra_needs_service(all), "Nice", "which is enough, and named");
 }
 
 static void test_rlimits(void) {
