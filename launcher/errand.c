@@ -28,13 +28,21 @@ bool errand_prepare(Errand *errand, GError **error) {
                request_complete(options, &errand->caller.directory, errand->spec, error);
 }
 
-bool errand_open_input(Errand *errand, GError **error) {
+/* O_NONBLOCK is for the open alone. */
+static int open_input(const char *path, bool may_wait) {
+        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (may_wait ? 0 : O_NONBLOCK));
+
+        if (fd >= 0 && !may_wait)
+                (void)fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+        return fd;
+}
+
+bool errand_open_input(Errand *errand, bool may_wait, GError **error) {
         const char *input = errand->options->input;
 
         if (!input)
                 return true;
-        errand->input_fd = open(strcmp(input, "null") == 0 ? "/dev/null" : input,
-                                O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        errand->input_fd = open_input(strcmp(input, "null") == 0 ? "/dev/null" : input, may_wait);
         if (errand->input_fd >= 0)
                 return true;
         g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_BAD_VALUE,

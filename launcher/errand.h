@@ -40,8 +40,9 @@ void errand_ask(Errand *errand, const Options *options);
  * must have been read. */
 bool errand_prepare(Errand *errand, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Its standard input, and how large its workspace is: either may take its time. */
-bool errand_open_input(Errand *errand, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* Its standard input, and how large its workspace is: either may take its time. What is not to be waited for is a FIFO
+ * that has no writer yet. */
+bool errand_open_input(Errand *errand, bool may_wait, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 bool errand_measure(Errand *errand, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The settings for a launch, as far as the errand knows them: event, streams and handlers are somebody else's. */

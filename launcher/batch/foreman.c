@@ -5,7 +5,8 @@
  * their own last word, never while they act.
  *
  * A job has a place in the order of records when it is read, and its record, or the word that there is none, comes to
- * that place exactly once. Who was cancelled before his program was executed has none: the next --resume runs him. */
+ * that place exactly once. Whose program was not executed when the end came has none, be it that he was cancelled or that
+ * his manager had gone: the next --resume runs him. */
 
 #include "foreman.h"
 
@@ -25,7 +26,6 @@
 #include "pools.h"
 #include "progress.h"
 #include "task.h"
-#include "units/name.h"
 
 #define LINES_A_TURN 64 /* then other events get theirs */
 #define FLEET_ID     "" /* nobody's whose launch is in it, too */
@@ -49,6 +49,7 @@ typedef struct {
         uint64_t parallel, jobs, places;
         unsigned retry_on;
         bool is_input_over, is_stopped;
+        bool is_left_out;   /* somebody has no record */
         Progress *progress; /* NULL: nobody wants to see any */
         ForemanReport *report;
         uint64_t begun_usec;
@@ -148,7 +149,8 @@ static void finish(Foreman *foreman, Task *task) {
         g_auto(Verdict) verdict = { 0 };
         RecordSource source = errand_judge(&task->errand, &verdict);
 
-        if (source.facts->stage == STAGE_CANCELLED) {
+        if (source.facts->stage == STAGE_CANCELLED || task->is_unbegun) {
+                foreman->is_left_out = true;
                 outbox_put(foreman->outbox, task->place, NULL);
         } else {
                 put_record(foreman, task, &source);
@@ -157,14 +159,19 @@ static void finish(Foreman *foreman, Task *task) {
         task_free(task);
 }
 
+/* Whose manager went before he began did not use up one of --retry's. */
 static bool is_to_be_tried_again(const Foreman *foreman, Task *task) {
         g_auto(Verdict) verdict = { 0 };
 
-        if (is_ending(foreman) || errand_facts(&task->errand)->stage == STAGE_CANCELLED)
+        if (errand_facts(&task->errand)->stage == STAGE_CANCELLED)
                 return false;
         (void)errand_judge(&task->errand, &verdict);
-        return task_is_managers(task, &verdict, door_is_open(foreman->door)) ||
-               (task->job.attempts <= foreman->order->options->batch.retries &&
+        task->is_unbegun = task_is_managers(task, &verdict, door_is_open(foreman->door));
+        task->unreached += task->is_unbegun;
+        if (is_ending(foreman))
+                return false;
+        return task->is_unbegun ||
+               (task->job.attempts - task->unreached <= foreman->order->options->batch.retries &&
                 foreman->retry_on & (1U << verdict.outcome));
 }
 
@@ -486,10 +493,11 @@ static void on_lull(void *userdata) {
 
 static char *progress_text(void *userdata, size_t width) {
         const Foreman *foreman = userdata;
+        uint64_t had_theirs = foreman->jobs - foreman->places; /* so --resume says */
+        uint64_t total = intake_estimate(foreman->order->intake, foreman->jobs);
 
         return tally_line(&foreman->report->tally, g_hash_table_size(foreman->running),
-                          intake_estimate(foreman->order->intake, foreman->jobs),
-                          now_usec() - foreman->begun_usec, width);
+                          total - MIN(total, had_theirs), now_usec() - foreman->begun_usec, width);
 }
 
 /* A record is about to be written, perhaps to the terminal that the line stands on. */
@@ -530,15 +538,10 @@ static bool open_shop(Foreman *foreman, GError **error) {
         return true;
 }
 
-/* "x7k2q9", and its jobs are "x7k2q9.0" …: made-up ones of six characters would soon meet each other. */
-static char *make_stem(void) {
-        return name_id_from_random((uint64_t)g_random_int() << 32 | g_random_int());
-}
-
 static void foreman_init(Foreman *foreman, const ForemanOrder *order, ForemanReport *report) {
         *foreman = (Foreman){
                 .order = order,
-                .stem = make_stem(),
+                .stem = task_stem(),
                 .gauge = GAUGE_INIT,
                 .doors = g_ptr_array_new_with_free_func((GDestroyNotify)door_free),
                 .running = g_hash_table_new(NULL, NULL),
@@ -573,13 +576,12 @@ static void foreman_clear(Foreman *foreman) {
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Foreman, foreman_clear)
 
-/* Of a file it can be seen whether there was more. */
+/* Of a pipe whose writer is still there nobody knows. */
 static bool has_more_input(Foreman *foreman) {
         IntakeLine line;
 
         return !foreman->is_input_over &&
-               (!intake_is_file(foreman->order->intake) ||
-                intake_next(foreman->order->intake, &line) != INTAKE_ENDED);
+               intake_next(foreman->order->intake, &line) != INTAKE_ENDED;
 }
 
 bool foreman_run(const ForemanOrder *order, ForemanReport *ret_report, GError **error) {
@@ -593,6 +595,7 @@ bool foreman_run(const ForemanOrder *order, ForemanReport *ret_report, GError **
         if (r < 0 && !ret_report->failure)
                 ret_report->failure = g_strdup_printf("the event loop failed: %s", g_strerror(-r));
         ret_report->elapsed_usec = now_usec() - foreman.begun_usec;
-        ret_report->is_cut_short = foreman.is_stopped && has_more_input(&foreman);
+        ret_report->is_cut_short = foreman.is_stopped &&
+                                   (foreman.is_left_out || has_more_input(&foreman));
         return true;
 }

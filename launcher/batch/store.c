@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* An id has no slash in it and begins with no dot, so it is a name in the directory and nothing else. No link is followed:
- * the directory may be one that jobs can write to. */
+/* An id has no slash in it and begins with no dot, so it is a name in the directory and nothing else. The directory may be
+ * one that jobs can write to: what lies in the way is taken away, and not opened, for it could be a link to another file
+ * or a FIFO that nobody reads. */
 
 #include "store.h"
 
@@ -59,8 +60,9 @@ void store_free(Store *store) {
 static bool create(const Store *store, const char *id, const char *suffix, int *ret_fd,
                    char **ret_name, GError **error) {
         g_autofree char *name = g_strconcat(id, suffix, NULL);
-        int fd = openat(store->fd, name,
-                        O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0666);
+        bool is_free = unlinkat(store->fd, name, 0) >= 0 || errno == ENOENT;
+        int fd = is_free ? openat(store->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)
+                         : -1;
 
         g_free(*ret_name);
         *ret_name = g_build_filename(store->path, name, NULL);

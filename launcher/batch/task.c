@@ -12,9 +12,14 @@
 
 #include "launcher/job.h"
 #include "launcher/kernel/error.h"
+#include "units/name.h"
 #include "units/text.h"
 
 #define UNREACHED_MAX 3
+
+char *task_stem(void) {
+        return name_id_from_random((uint64_t)g_random_int() << 32 | g_random_int());
+}
 
 Task *task_new(const TaskWorld *world, const IntakeLine *line, uint64_t index) {
         Task *task = g_new0(Task, 1);
@@ -94,10 +99,11 @@ static void close_files(Task *task) {
         }
 }
 
-/* Those of the attempt before may be there for a moment yet. */
-static void rename_units(const Task *task) {
-        g_autofree char *name = g_strdup_printf("%s.%" G_GUINT64_FORMAT, task->options.id,
-                                                task->job.attempts);
+/* Those of the attempt before may be there for a moment yet. The name is of the batch's own making: whatever was put behind
+ * the job's id could be another job's, or more than an id may be long. */
+static void rename_units(const Task *task, const TaskWorld *world) {
+        g_autofree char *name = g_strdup_printf("%s.%" G_GUINT64_FORMAT ".%" G_GUINT64_FORMAT,
+                                                world->stem, task->job.index, task->job.attempts);
 
         text_replace(&task->errand.spec->id, name);
 }
@@ -108,24 +114,24 @@ void task_ask(Task *task, const TaskWorld *world) {
         caller_copy(world->caller, &task->errand.caller);
         errand_ask(&task->errand, &task->options);
         if (task->job.attempts > 1)
-                rename_units(task);
+                rename_units(task, world);
 }
 
-/* Its open would wait for a writer, and all the others with it. */
-static bool check_input(const Options *options, GError **error) {
+/* Its reader would wait for a writer who may never come. */
+static bool check_input(const Task *task, GError **error) {
         struct stat st;
 
-        if (stat(options->input, &st) < 0 || !S_ISFIFO(st.st_mode))
+        if (fstat(task->errand.input_fd, &st) < 0 || !S_ISFIFO(st.st_mode))
                 return true;
         g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_BAD_VALUE,
                     "--stdin: \"%s\" is a FIFO; accepted: a file that opens at once",
-                    options->input);
+                    task->options.input);
         return false;
 }
 
 bool task_prepare(Task *task, GError **error) {
-        return errand_prepare(&task->errand, error) && check_input(&task->options, error) &&
-               errand_open_input(&task->errand, error);
+        return errand_prepare(&task->errand, error) &&
+               errand_open_input(&task->errand, false, error) && check_input(task, error);
 }
 
 char *task_repeated_words(const Task *task) {
@@ -145,10 +151,10 @@ char *task_complaint(const Task *task, const RecordSource *source) {
         return NULL;
 }
 
-bool task_is_managers(Task *task, const Verdict *verdict, bool is_door_open) {
+bool task_is_managers(const Task *task, const Verdict *verdict, bool is_door_open) {
         bool is_gone = g_strcmp0(verdict->error_code, "manager-unreachable") == 0 || !is_door_open;
 
-        return verdict->outcome == OUTCOME_REFUSED && is_gone && task->unreached++ < UNREACHED_MAX;
+        return verdict->outcome == OUTCOME_REFUSED && is_gone && task->unreached < UNREACHED_MAX;
 }
 
 void task_cancel(Task *task, int signal) {

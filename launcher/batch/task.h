@@ -26,6 +26,7 @@ typedef struct {
         int files[CAPTURE_STREAMS]; /* for its output; −1: none */
         PoolSlot *slot;             /* of --max-parallel, held or awaited; NULL: none */
         unsigned unreached;         /* so often its manager went before it began */
+        bool is_unbegun;            /* as it was found last, its manager had gone before it began */
         uint64_t asked_usec;        /* when its start was asked for; 0: it is not under way */
 } Task;
 
@@ -33,8 +34,12 @@ typedef struct {
 typedef struct {
         char **defaults; /* words of the command line */
         const Caller *caller;
-        const char *stem; /* of the ids of those that have none */
+        const char
+                *stem; /* of the ids of those that have none, and of the units of another attempt */
 } TaskWorld;
+
+/* "x7k2q9", and its jobs are "x7k2q9.0" …: made-up ids of six characters would soon meet each other. */
+char *task_stem(void);
 
 /* The job of a line. On failure it is a task all the same, which can be refused: the message says which line and what of
  * it. */
@@ -52,7 +57,7 @@ char *task_repeated_words(const Task *task);
 char *task_complaint(const Task *task, const RecordSource *source);
 
 /* Its manager went while it was asked, and nothing of the job has run: that is no matter of the job's, for a while. */
-bool task_is_managers(Task *task, const Verdict *verdict, bool is_door_open);
+bool task_is_managers(const Task *task, const Verdict *verdict, bool is_door_open);
 
 /* Before anything was asked of a manager. */
 void task_cancel(Task *task, int signal);

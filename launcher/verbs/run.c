@@ -206,7 +206,7 @@ static bool prepare(Run *run, char **argv, GError **error) {
         return session_choose_manager(&run->options.manager, error) &&
                caller_read_namespaces(&run->errand.caller, error) &&
                errand_prepare(&run->errand, error) && complete(run, error) &&
-               errand_open_input(&run->errand, error);
+               errand_open_input(&run->errand, true, error);
 }
 
 static int on_signal(sd_event_source *source, int fd, uint32_t events, void *userdata) {

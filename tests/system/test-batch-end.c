@@ -201,6 +201,47 @@ static void test_retry(void) {
         batch_check_nothing_left(records, "--retry");
 }
 
+/* Units of a second attempt are nobody else's, however long its id is and whatever others are called. */
+static void test_names(void) {
+        g_autofree char *log = empty_file("begun"), *longest = g_strnfill(64, 'x');
+        g_autoptr(GString) jobs = g_string_new(NULL);
+
+        batch_add(jobs, "one.2", NULL,
+                  WORDS("sh", "-c", "until [ $(wc -l <\"$0\") -ge 4 ]; do sleep 0.01; done", log));
+        batch_add(jobs, "one", NULL, WORDS("sh", "-c", "echo >>\"$0\"; kill -9 $$", log));
+        batch_add(jobs, longest, NULL, WORDS("sh", "-c", "echo >>\"$0\"; kill -9 $$", log));
+
+        g_autoptr(KitRun) run = batch_run(WORDS("--parallel", "3", "--timeout", "20", "--retry",
+                                                "1", "--retry-on", "signaled,refused"),
+                                          jobs->str);
+        g_autoptr(GPtrArray) records = batch_records(run->output->str);
+
+        is(batch_text(batch_find(records, "one"), "outcome"), "signaled",
+           "--retry: another job has the id with a number behind it");
+        is(batch_text(batch_find(records, longest), "outcome"), "signaled",
+           "--retry: an id as long as any");
+        is(batch_text(batch_find(records, "one.2"), "outcome"), "exited",
+           "--retry: who runs meanwhile is left alone");
+        batch_check_nothing_left(records, "--retry, names");
+}
+
+/* A pipe at its end is as good as a file: nothing is left that did not begin. */
+static void test_nothing_left_out(void) {
+        int ends[2];
+
+        if (pipe2(ends, O_CLOEXEC) < 0)
+                BAIL_OUT("no pipe");
+        dprintf(ends[1], "{\"command\":[\"false\"]}\n");
+        (void)close(ends[1]);
+
+        g_autoptr(KitRun)
+                run = batch_start(WORDS("--parallel", "1", "--stop-on", "exited"), ends[0]);
+
+        kit_finish(run);
+        (void)close(ends[0]);
+        cmp_ok(run->status, "==", 0, "--stop-on: after the last job of a pipe nothing is left out");
+}
+
 /* The manager itself is killed under them. The next job finds another, or it comes back. */
 static void test_manager_killed(void) {
         g_autoptr(GString) jobs = g_string_new(NULL);
@@ -234,7 +275,9 @@ int main(void) {
         test_slow_reader();
         test_strict();
         test_stop_on();
+        test_nothing_left_out();
         test_retry();
+        test_names();
         test_manager_killed();
         leftover_check_guard("after batches that ended early");
         kit_clear();

@@ -345,8 +345,9 @@ static void test_output_dir(void) {
         g_autofree char *elsewhere = batch_file("elsewhere", "untouched"), *untouched = NULL;
         char *first_line;
 
-        /* What lies in the way is replaced, not followed. */
-        if (mkdir(dir, 0755) < 0 || symlink(elsewhere, json) < 0)
+        /* What lies in the way is replaced, neither followed nor waited for. */
+        if (mkdir(dir, 0755) < 0 || symlink(elsewhere, json) < 0 || link(elsewhere, out) < 0 ||
+            mkfifo(err, 0600) < 0)
                 BAIL_OUT("no link");
         batch_add(jobs, "a", ", \"limits\": {\"output\": 6}",
                   VICTIM("say", "12345678", "complain", "oh"));
@@ -370,6 +371,26 @@ static void test_output_dir(void) {
                    cJSON_IsTrue(cJSON_GetObjectItem(first, "stdout_truncated")),
            "and has none of it, and says that it was cut");
         g_free(first_line);
+}
+
+/* A word that stands for no file at all. */
+static void test_null(void) {
+        g_autofree char *fifo = g_build_filename(kit_directory(), "null", NULL);
+
+        if (mkfifo(fifo, 0600) < 0)
+                BAIL_OUT("no FIFO");
+
+        g_autoptr(KitRun) run = batch_run(WORDS("--ordered"),
+                                          "{\"command\":[\"cat\"]}\n"
+                                          "{\"command\":[\"cat\"],\"stdin\":\"./null\"}\n");
+        g_autoptr(GPtrArray) records = batch_records(run->output->str);
+
+        (void)unlink(fifo);
+        is(batch_text(batch_at(records, 0), "outcome"), "exited",
+           "--stdin null: a file of that name is another matter");
+        is(batch_text(batch_at(records, 1), "message"),
+           "line 2: $.stdin: \"./null\" is a FIFO; accepted: a file that opens at once",
+           "a FIFO is not waited for");
 }
 
 static void test_check(void) {
@@ -403,6 +424,7 @@ int main(void) {
         test_coprocess();
         test_growth();
         test_output_dir();
+        test_null();
         test_check();
         leftover_check_guard("after batches");
         kit_clear();
