@@ -127,15 +127,15 @@ void slot_dir_clear(SlotDir *dir) {
         *dir = SLOT_DIR_INIT;
 }
 
-static GHashTable *list(int dir, bool with_unborn) {
+/* But for those that are not born yet. */
+static GHashTable *list(int dir) {
         GHashTable *names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
         int fd = open_directory(dir, ".");
         DIR *stream = fd < 0 ? NULL : fdopendir(fd);
         const struct dirent *entry;
 
         while (stream && (entry = readdir(stream)))
-                if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
-                    (with_unborn || entry->d_name[0] != '.'))
+                if (entry->d_name[0] != '.')
                         g_hash_table_add(names, g_strdup(entry->d_name));
         if (stream)
                 (void)closedir(stream);
@@ -145,7 +145,7 @@ static GHashTable *list(int dir, bool with_unborn) {
 }
 
 GHashTable *slot_dir_list(const SlotDir *dir) {
-        return list(dir->fd, false);
+        return list(dir->fd);
 }
 
 static int watch(int dir, const char *name) {
@@ -209,21 +209,20 @@ SlotsResult slot_dir_take(const SlotDir *dir, Slot *ret_slot, GError **error) {
         return SLOTS_FAILED;
 }
 
-/* As far as the first one that lives: that one comes by here, too. */
+/* As far as the first one that lives: that one comes by here, too. With many of them, that is soon. */
 static void sweep_directory(const char *path) {
-        int dir = open_directory(AT_FDCWD, path);
-        g_autoptr(GHashTable) names = dir < 0 ? NULL : list(dir, true);
-        GHashTableIter iter;
-        gpointer name;
-        int fd = -1;
+        int dir = open_directory(AT_FDCWD, path), fd = -1;
+        DIR *stream = dir < 0 ? NULL : fdopendir(dir);
+        const struct dirent *entry;
 
-        if (names)
-                g_hash_table_iter_init(&iter, names);
-        while (names && fd == -1 && g_hash_table_iter_next(&iter, &name, NULL))
-                fd = watch(dir, name);
+        while (fd == -1 && stream && (entry = readdir(stream)))
+                if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+                        fd = watch(dir, entry->d_name);
         if (fd >= 0)
                 (void)close(fd);
-        if (dir >= 0)
+        if (stream)
+                (void)closedir(stream);
+        else if (dir >= 0)
                 (void)close(dir);
         (void)rmdir(path);
 }
@@ -262,7 +261,7 @@ void slots_sweep(void) {
         if (dir < 0)
                 return;
         if (is_ours(dir)) {
-                names = list(dir, false);
+                names = list(dir);
                 g_hash_table_iter_init(&iter, names);
                 while (g_hash_table_iter_next(&iter, &name, NULL)) {
                         g_autofree char *path = g_build_filename(pools, name, NULL);

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -266,6 +267,45 @@ static void test_manager_killed(void) {
         end_skip;
 }
 
+/* Where nothing begins any more, nobody is tried again: who had not begun is left to --resume, and has no record that says
+ * he was refused. */
+static void test_unbegun(void) {
+        g_autoptr(GString) jobs = g_string_new(NULL);
+        g_autofree char *log = empty_file("stopped"), *pid = NULL;
+        int ends[2];
+
+        skip(strcmp(kit_manager(), "private") != 0 || kit_is_scope(), 3,
+             "n/a: only a manager of our own is killed");
+        if (pipe2(ends, O_CLOEXEC) < 0)
+                BAIL_OUT("no pipe");
+        batch_add(jobs, "stopper", NULL,
+                  WORDS("sh", "-c",
+                        "echo $PPID >\"$0\"; kill -STOP $PPID; while :; do sleep 1; done", log));
+        (void)!write(ends[1], jobs->str, jobs->len);
+
+        g_autoptr(KitRun)
+                run = batch_start(WORDS("--parallel", "3", "--stop-on", "refused"), ends[0]);
+
+        (void)batch_wait_size(log, 2);
+        g_string_truncate(jobs, 0);
+        batch_add(jobs, "unbegun", NULL, VICTIM("end"));
+        g_string_append(jobs, "no job\n");
+        (void)!write(ends[1], jobs->str, jobs->len);
+        (void)close(ends[1]);
+        ok(batch_wait(run, 1), "a manager that is stopped: what is no job has its record");
+        if (g_file_get_contents(log, &pid, NULL, NULL) && atoi(pid) > 1)
+                (void)kill(atoi(pid), SIGKILL);
+        kit_finish(run);
+        (void)close(ends[0]);
+
+        g_autoptr(GPtrArray) records = batch_records(run->output->str);
+
+        ok(!batch_find(records, "unbegun"),
+           "who had not begun when the manager went has no record");
+        cmp_ok(run->status, "==", 1, "and the status says that somebody has none");
+        end_skip;
+}
+
 int main(void) {
         kit_init();
         test_cancel();
@@ -279,6 +319,7 @@ int main(void) {
         test_retry();
         test_names();
         test_manager_killed();
+        test_unbegun();
         leftover_check_guard("after batches that ended early");
         kit_clear();
         done_testing();
