@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -272,6 +271,7 @@ static void test_manager_killed(void) {
 static void test_unbegun(void) {
         g_autoptr(GString) jobs = g_string_new(NULL);
         g_autofree char *log = empty_file("stopped"), *pid = NULL;
+        pid_t manager = 0;
         int ends[2];
 
         skip(strcmp(kit_manager(), "private") != 0 || kit_is_scope(), 3,
@@ -293,8 +293,10 @@ static void test_unbegun(void) {
         (void)!write(ends[1], jobs->str, jobs->len);
         (void)close(ends[1]);
         ok(batch_wait(run, 1), "a manager that is stopped: what is no job has its record");
-        if (g_file_get_contents(log, &pid, NULL, NULL) && atoi(pid) > 1)
-                (void)kill(atoi(pid), SIGKILL);
+        if (g_file_get_contents(log, &pid, NULL, NULL))
+                manager = (pid_t)g_ascii_strtoll(pid, NULL, 10);
+        if (manager > 1)
+                (void)kill(manager, SIGKILL);
         kit_finish(run);
         (void)close(ends[0]);
 
