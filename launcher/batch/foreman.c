@@ -48,9 +48,8 @@ typedef struct {
         GQueue again; /* Task* that are to be tried once more */
         uint64_t parallel, jobs, places;
         unsigned retry_on;
-        bool is_input_over, is_stopped;
-        bool is_left_out;   /* somebody has no record */
-        Progress *progress; /* NULL: nobody wants to see any */
+        bool is_input_over, is_stopped, is_left_out; /* the last: somebody has no record */
+        Progress *progress;                          /* NULL: nobody wants to see any */
         ForemanReport *report;
         uint64_t begun_usec;
 } Foreman;
