@@ -279,6 +279,15 @@ static void decide_ending(Launch *launch) {
                 clear_away(launch);
 }
 
+static void tell_end(Launch *launch) {
+        if (launch->is_told)
+                return;
+        launch->is_told = true;
+        capture_set_finish(&launch->captures);
+        if (launch->settings.on_ended)
+                launch->settings.on_ended(launch->settings.userdata);
+}
+
 static bool hand_over(Launch *launch) {
         return launch->guard && guard_watch_clear(launch->guard, launch->slice, launch->unit);
 }
@@ -290,6 +299,7 @@ static void decide_clearing(Launch *launch) {
                 return;
         launch->facts.net_in_bytes = state->snapshot.net_in_bytes;
         launch->facts.net_out_bytes = state->snapshot.net_out_bytes;
+        tell_end(launch);
         if (launch->settings.is_hurried && hand_over(launch)) {
                 life_end(launch, true);
         } else if (launch->settings.is_hurried) {

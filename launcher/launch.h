@@ -45,7 +45,9 @@ typedef struct {
         LaunchHandler on_started; /* the program was executed; NULL: likewise */
         LaunchHandler
                 on_unguarded; /* its guard is lost: if we died now, it would run on; NULL: likewise */
-        LaunchHandler handler; /* it is over */
+        LaunchHandler on_ended; /* the facts are complete, and only units are left, which are cleared
+                                 * away; may come before it is over; NULL: likewise */
+        LaunchHandler handler;  /* it is over */
         void *userdata;
 } LaunchSettings;
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "choices.h"
+#include "clerk.h"
 #include "gauge.h"
 #include "launcher/deadline.h"
 #include "launcher/fleet.h"
@@ -44,6 +45,7 @@ typedef struct {
         Gauge gauge;
         Lull *lull;          /* who begins waits for it; NULL: it is over, or not needed */
         GHashTable *running; /* Task* */
+        GHashTable *leaving; /* Task*, which have their records, and whose units are stopped */
         Pools *pools;
         GQueue again; /* Task* that are to be tried once more */
         uint64_t parallel, jobs, places;
@@ -104,36 +106,6 @@ static void fail(Foreman *foreman, char *message) {
 
 /* Records */
 
-static void append(void *userdata, const char *data, size_t size) {
-        g_string_append_len(userdata, data, (gssize)size);
-}
-
-/* Another's id has another's files. */
-static void store_record(Foreman *foreman, const RecordSource *source) {
-        g_autoptr(GError) error = NULL;
-
-        if (foreman->order->store &&
-            g_strcmp0(source->verdict->error_code, LEDGER_DUPLICATE) != 0 &&
-            !store_put_record(foreman->order->store, source, &error))
-                fail(foreman, g_strdup(error->message));
-}
-
-static void put_record(Foreman *foreman, const Task *task, RecordSource *source) {
-        GString *line = g_string_new(NULL);
-        g_autofree char *complaint = NULL;
-
-        source->place = &task->job;
-        complaint = task_complaint(task, source);
-        if (complaint)
-                fail(foreman, g_steal_pointer(&complaint));
-        store_record(foreman, source);
-        record_put(source, false, append, line);
-        g_string_append_c(line, '\n');
-        tally_add(&foreman->report->tally, source->verdict, source->facts, task->options.id,
-                  task->job.line);
-        outbox_put(foreman->outbox, task->place, line);
-}
-
 static void heed(Foreman *foreman, const Verdict *verdict) {
         const BatchChoices *choices = &foreman->order->options->batch;
         const Tally *tally = &foreman->report->tally;
@@ -143,8 +115,9 @@ static void heed(Foreman *foreman, const Verdict *verdict) {
                 foreman->is_stopped = true;
 }
 
-/* It is done with, one way or the other. */
-static void finish(Foreman *foreman, Task *task) {
+static void report(Foreman *foreman, const Task *task) {
+        const Clerk clerk = { foreman->order->store, foreman->outbox, &foreman->report->tally };
+        g_autofree char *complaint = NULL;
         g_auto(Verdict) verdict = { 0 };
         RecordSource source = errand_judge(&task->errand, &verdict);
 
@@ -152,9 +125,16 @@ static void finish(Foreman *foreman, Task *task) {
                 foreman->is_left_out = true;
                 outbox_put(foreman->outbox, task->place, NULL);
         } else {
-                put_record(foreman, task, &source);
+                complaint = clerk_put(&clerk, task, &source);
+                if (complaint)
+                        fail(foreman, g_steal_pointer(&complaint));
                 heed(foreman, &verdict);
         }
+}
+
+/* It is done with, one way or the other. */
+static void finish(Foreman *foreman, Task *task) {
+        report(foreman, task);
         task_free(task);
 }
 
@@ -202,6 +182,21 @@ static void on_started(void *userdata) {
         wake(foreman);
 }
 
+/* Its reader, and who waits for its place, need not wait until its units are gone. Who is tried again does. */
+static void on_ended(void *userdata) {
+        Task *task = userdata;
+        Foreman *foreman = task->owner;
+
+        if (errand_facts(&task->errand)->stage != STAGE_EXECUTED ||
+            is_to_be_tried_again(foreman, task))
+                return;
+        g_clear_pointer(&task->slot, pool_release);
+        report(foreman, task);
+        g_hash_table_remove(foreman->running, task);
+        g_hash_table_add(foreman->leaving, task);
+        wake(foreman);
+}
+
 static void on_over(void *userdata) {
         Task *task = userdata;
         Foreman *foreman = task->owner;
@@ -209,8 +204,11 @@ static void on_over(void *userdata) {
         if (task->asked_usec > 0)
                 gauge_drop(&foreman->gauge);
         task->asked_usec = 0;
-        g_hash_table_remove(foreman->running, task);
-        conclude(foreman, task);
+        if (g_hash_table_remove(foreman->running, task))
+                conclude(foreman, task);
+        else
+                g_hash_table_remove(foreman->leaving, task); /* and it is freed */
+        wake(foreman);
 }
 
 static bool launch(Foreman *foreman, Task *task, GError **error) {
@@ -225,6 +223,7 @@ static bool launch(Foreman *foreman, Task *task, GError **error) {
         settings.is_network_counted = true;
         settings.event = foreman->event;
         settings.on_started = on_started;
+        settings.on_ended = on_ended;
         settings.handler = on_over;
         settings.userdata = task;
         return errand_launch(&task->errand, &settings, error);
@@ -368,7 +367,7 @@ static bool has_manager(Foreman *foreman) {
 
         if (!foreman->is_manager_gone)
                 return door_is_open(foreman->door) && !fleet_is_cut_off(foreman->fleet);
-        if (g_hash_table_size(foreman->running) > 0)
+        if (g_hash_table_size(foreman->running) > 0 || g_hash_table_size(foreman->leaving) > 0)
                 return false;
         if (open_door(foreman, &error))
                 return true;
@@ -424,6 +423,7 @@ static void look_at_outbox(Foreman *foreman) {
 
 static bool is_over(const Foreman *foreman) {
         return g_hash_table_size(foreman->running) == 0 && foreman->again.length == 0 &&
+               g_hash_table_size(foreman->leaving) == 0 &&
                (foreman->is_input_over || is_ending(foreman)) && outbox_is_empty(foreman->outbox);
 }
 
@@ -462,7 +462,7 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
 
         if (!foreman->report->cancel_signal)
                 foreman->report->cancel_signal = number;
-        else if (g_hash_table_size(foreman->running) == 0)
+        else if (g_hash_table_size(foreman->running) == 0) /* who leaves is the guard's then */
                 close_shop(foreman);
         cancel_all(foreman, number);
         return 0;
@@ -512,11 +512,10 @@ static bool open_shop(Foreman *foreman, GError **error) {
         OutboxSettings outbox = { .fd = order->output_fd,
                                   .is_ordered = order->options->batch.is_ordered,
                                   .handler = on_news,
-                                  .before_write = order->has_progress && isatty(order->output_fd)
-                                                          ? on_write
-                                                          : NULL,
                                   .userdata = foreman };
 
+        if (order->has_progress && isatty(order->output_fd))
+                outbox.before_write = on_write;
         if (sd_event_new(&foreman->event) < 0 ||
             sd_event_add_defer(foreman->event, &foreman->wake, on_wake, foreman) < 0 ||
             !watch_signals(foreman)) {
@@ -544,7 +543,7 @@ static void foreman_init(Foreman *foreman, const ForemanOrder *order, ForemanRep
                 .gauge = GAUGE_INIT,
                 .doors = g_ptr_array_new_with_free_func((GDestroyNotify)door_free),
                 .running = g_hash_table_new(NULL, NULL),
-                .again = G_QUEUE_INIT,
+                .leaving = g_hash_table_new_full(NULL, NULL, (GDestroyNotify)task_free, NULL),
                 .parallel = choices_parallel(&order->options->batch),
                 .retry_on = choices_retry_on(&order->options->batch),
                 .report = report,
@@ -561,6 +560,7 @@ static void foreman_clear(Foreman *foreman) {
         while (g_hash_table_iter_next(&iter, &key, NULL))
                 task_free(key);
         g_hash_table_unref(foreman->running);
+        g_hash_table_unref(foreman->leaving);
         g_queue_clear_full(&foreman->again, (GDestroyNotify)task_free);
         pools_free(foreman->pools);
         lull_free(foreman->lull);
