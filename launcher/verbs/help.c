@@ -93,6 +93,21 @@ void help_print_batch(FILE *stream) {
                         "cordon-outcome(5).\n");
 }
 
+void help_print_profile(FILE *stream) {
+        fprintf(stream, "Usage: cordon profile [OPTIONS] [NAME]\n\n"
+                        "Lists the profiles that --profile takes, or shows one: what it says, and "
+                        "in which\nfile and line.\n");
+        options_print(stream, VERB_PROFILE);
+        fprintf(stream,
+                "\nFiles:\n"
+                "  what came with cordon; /etc/cordon/profiles/NAME.conf;\n"
+                "  ~/.config/cordon/profiles/NAME.conf; NAME.conf.d/*.conf in each of them\n"
+                "\nExit status:\n"
+                "  0      all of them can be used\n"
+                "  125    one cannot, or there is none of that name\n"
+                "\nThe manual: cordon-profile(1); the files: cordon.conf(5).\n");
+}
+
 void help_print_doctor(FILE *stream) {
         fprintf(stream, "Usage: cordon doctor [OPTIONS]\n\n"
                         "Says what this machine and its managers can enforce, and what would help "
