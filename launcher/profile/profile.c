@@ -168,21 +168,20 @@ static bool put(Options *options, const ProfileSetting *setting, GError **error)
 
         if (setting->option->value_name)
                 return option_put(options, setting->option, setting->value, error);
-        return parse_flag(setting->value, &is_true) &&
-               option_put_flag(options, setting->option, is_true, error);
+        if (parse_flag(setting->value, &is_true))
+                return option_put_flag(options, setting->option, is_true, error);
+
+        g_autofree char *shown = text_printable(setting->value, TEXT_SHOWN);
+
+        g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_BAD_VALUE,
+                    "\"%s\" is not accepted; accepted: yes, no", shown);
+        return false;
 }
 
 static bool try_setting(const Place *place, const ProfileSetting *setting, GError **error) {
         g_auto(Options) options;
         g_autoptr(GError) refused = NULL;
-        bool is_true;
 
-        if (!setting->option->value_name && !parse_flag(setting->value, &is_true)) {
-                g_autofree char *shown = text_printable(setting->value, TEXT_SHOWN);
-
-                return fail(place, error, "%s: \"%s\" is not accepted; accepted: yes, no",
-                            setting->option->name, shown);
-        }
         options_init(&options);
         return put(&options, setting, &refused) ||
                fail(place, error, "%s: %s", setting->option->name,
