@@ -61,7 +61,8 @@ static bool read_trusted(const char *path, bool is_ours, char **ret_text, GError
                 return fail(error, path, wrong);
         if (!read_all(fd, bytes) || (bytes->len > 0 && memchr(bytes->data, 0, bytes->len)))
                 return fail(error, path, "not a text that can be read");
-        *ret_text = g_strndup((const char *)bytes->data ?: "", bytes->len); /* NULL when it is empty */
+        g_byte_array_append(bytes, (const guint8 *)"", 1);
+        *ret_text = (char *)g_byte_array_free(g_steal_pointer(&bytes), FALSE);
         return true;
 }
 

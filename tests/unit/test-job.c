@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "launcher/job.h"
-#include "launcher/layers.h"
 #include "launcher/json.h"
 #include "launcher/kernel/error.h"
+#include "launcher/layers.h"
 
 #define SIZE_WORDS "accepted: a number with B, K, M, G or T (1024-based), or infinity"
 #define DURATION_WORDS \
