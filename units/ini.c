@@ -122,20 +122,31 @@ static bool take_line(Ini *ini, const char *line, GError **error) {
         return true;
 }
 
+/* Line by line, and not all at once: there may be as many as characters. */
+static bool take_lines(Ini *ini, const char *text, GError **error) {
+        const char *end;
+
+        for (;; text = end + 1) {
+                end = strchrnul(text, '\n');
+
+                g_autofree char *line = g_strndup(text, (gsize)(end - text));
+
+                ini->line++;
+                if (g_str_has_suffix(line, "\r"))
+                        line[strlen(line) - 1] = '\0';
+                if (!take_line(ini, line, error))
+                        return false;
+                if (*end == '\0')
+                        return take_whole(ini, error);
+        }
+}
+
 GPtrArray *ini_read(const char *text, GError **error) {
         g_auto(Ini) ini = { .entries = g_ptr_array_new_with_free_func(entry_free),
                             .begun = g_string_new(NULL) };
         bool has_bom = g_str_has_prefix(text, BOM);
-        g_auto(GStrv) lines = g_strsplit(text + (has_bom ? strlen(BOM) : 0), "\n", -1);
 
-        for (char **line = lines; *line; line++) {
-                size_t length = strlen(*line);
-
-                ini.line++;
-                if (length > 0 && (*line)[length - 1] == '\r')
-                        (*line)[length - 1] = '\0';
-                if (!take_line(&ini, *line, error))
-                        return NULL;
-        }
-        return take_whole(&ini, error) ? g_steal_pointer(&ini.entries) : NULL;
+        return take_lines(&ini, text + (has_bom ? strlen(BOM) : 0), error)
+                       ? g_steal_pointer(&ini.entries)
+                       : NULL;
 }
