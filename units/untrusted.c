@@ -98,6 +98,16 @@ const UntrustedResidualInfo *untrusted_residual_info(UntrustedResidual residual)
         return &residuals[residual];
 }
 
+char *untrusted_residual_words(unsigned set) {
+        g_autoptr(GString) words = g_string_new(NULL);
+
+        for (int i = 0; i < _RESIDUAL_MAX; i++)
+                if (set & (1U << i))
+                        g_string_append_printf(words, "%s%s", words->len > 0 ? ", " : "left open: ",
+                                               residuals[i].meaning);
+        return words->len > 0 ? g_string_free(g_steal_pointer(&words), FALSE) : NULL;
+}
+
 static bool is_when(When when, const UntrustedContext *context) {
         switch (when) {
         case OFFLINE:
