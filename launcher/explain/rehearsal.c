@@ -223,7 +223,7 @@ void rehearse(const Options *options, const Errand *errand, Rehearsal *ret_rehea
         Scene scene = { .options = options, .errand = errand, .rehearsal = ret_rehearsal };
 
         *ret_rehearsal = (Rehearsal){ .refusals = g_ptr_array_new_with_free_func(refusal_free) };
-        door = door_open_for(options->manager, &errand->caller, &error);
+        door = door_open(options->manager, &error); /* several launches, and questions besides */
         if (door)
                 rehearse_at(&scene, door);
         else

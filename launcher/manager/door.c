@@ -221,7 +221,7 @@ sd_bus *door_peek(ManagerKind kind) {
                 return peek_private();
         if (kind == MANAGER_AUTO && geteuid() == 0 && booted_with_systemd())
                 kind = MANAGER_SYSTEM;
-        door = open_kind(kind == MANAGER_AUTO ? MANAGER_USER : kind, NULL, NULL);
+        door = open_kind(kind == MANAGER_AUTO ? MANAGER_USER : kind, NULL, false, NULL);
         if (door)
                 return g_steal_pointer(&door->bus);
         return kind == MANAGER_AUTO ? peek_private() : NULL;

@@ -127,6 +127,34 @@ static const struct {
 };
 /* clang-format on */
 
+/* What needs no manager to be refused is told in one line, as the run tells it. */
+static void check_mistake(const KitRun *explained, const KitRun *run, const char *name) {
+        is(explained->errors->str, run->errors->str, "%s: it is refused in a run's line", name);
+        is(record_text(run, "outcome"), "refused", "%s: which is refused", name);
+        cmp_ok(explained->status, "==", 125, "%s: with its status", name);
+        check_nothing_done(explained, name);
+        leftover_check(run, name);
+}
+
+static void check_explained(const KitRun *explained, const KitRun *run, const char *name) {
+        cJSON *explanation = cJSON_Parse(explained->output->str);
+        bool is_refused = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(explanation, "refused"));
+
+        is(explained->errors->str, "", "%s: there is nothing to say on stderr", name);
+        if (!ok(explanation && is_refused == (strcmp(record_text(run, "outcome"), "refused") == 0),
+                "%s: it says whether a run is refused", name))
+                diag("%s\n%s", explained->output->str, run->record_text->str);
+        cmp_ok(explained->status, "==", is_refused ? 125 : 0, "%s: so does its status", name);
+        is(text_at(explanation, "manager"), kit_manager(), "%s: it names the manager", name);
+        if (is_refused)
+                check_refused(explanation, run, name);
+        else
+                check_executed(explanation, run, name);
+        check_nothing_done(explained, name);
+        leftover_check(run, name);
+        cJSON_Delete(explanation);
+}
+
 static void test_agreement(void) {
         g_autofree char *work = g_build_filename(kit_directory(), "work", NULL);
 
@@ -134,31 +162,13 @@ static void test_agreement(void) {
                 BAIL_OUT("cannot make %s", work);
         for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
                 KitOrder order = { .options = rows[i].options, .command = WORDS("true") };
-                const char *name = rows[i].name;
                 g_autoptr(KitRun) explained = explain(rows[i].options, true);
                 g_autoptr(KitRun) run = kit_run(&order);
-                cJSON *explanation = cJSON_Parse(explained->output->str);
-                bool is_refused = cJSON_IsTrue(
-                        cJSON_GetObjectItemCaseSensitive(explanation, "refused"));
-                bool is_same;
 
-                is(explained->errors->str, "", "%s: there is nothing to say on stderr", name);
-                is_same = ok(explanation && is_refused == (strcmp(record_text(run, "outcome"),
-                                                                  "refused") == 0),
-                             "%s: it says whether a run is refused", name);
-                cmp_ok(explained->status, "==", is_refused ? 125 : 0, "%s: so does its status",
-                       name);
-                is(text_at(explanation, "manager"), kit_manager(), "%s: it names the manager",
-                   name);
-                if (is_refused)
-                        check_refused(explanation, run, name);
+                if (explained->output->len > 0 || !kit_is_scope())
+                        check_explained(explained, run, rows[i].name);
                 else
-                        check_executed(explanation, run, name);
-                if (!is_same)
-                        diag("%s\n%s", explained->output->str, run->record_text->str);
-                check_nothing_done(explained, name);
-                leftover_check(run, name);
-                cJSON_Delete(explanation);
+                        check_mistake(explained, run, rows[i].name);
         }
 }
 
@@ -211,10 +221,10 @@ static void test_words(void) {
         g_autoptr(KitRun)
                 run = explain(WORDS("--tasks", "20", "--timeout", "5s", "--nofile", "64", "--net",
                                     "none", "--label", "a=b", "-E", "SECRET=hidden", "--wait",
-                                    "tree", "--best-effort", "-p", "Nice=3", "-p", "UMask=0077"),
+                                    "tree", "--best-effort", "-p", "CPUWeight=50"),
                               false);
 
-        cmp_ok(run->status, "==", kit_is_scope() ? 125 : 0, "its status is its verdict");
+        cmp_ok(run->status, "==", 0, "its status is its verdict");
         is(run->errors->str, "", "it has nothing to say on stderr");
         ok(is_narrow(run->output->str), "words fit 80 columns");
         check_shown(run, manager);
@@ -223,7 +233,7 @@ static void test_words(void) {
                     "RuntimeMaxSec of its unit is the backstop, a little later *");
         check_shown(run, "* --setenv SECRET this variable is set for the program *");
         check_shown(run, "* --wait tree it ends with the last process that it leaves *");
-        check_shown(run, "* --property UMask=* a property of its unit*");
+        check_shown(run, "* --property CPUWeight=50 a property of its unit*");
         ok(!strstr(run->output->str, "hidden"), "it does not repeat what a variable is set to");
         check_nothing_done(run, "words");
 
