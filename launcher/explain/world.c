@@ -85,6 +85,14 @@ static void add_id(Explanation *explanation, const char *key) {
         }
 }
 
+static void add_profile(Explanation *explanation, const char *key) {
+        const Options *options = options_of(explanation);
+
+        if (options->profile)
+                add(explanation, key, g_strdup(options->profile),
+                    g_strdup("what it says holds where nothing else is said"), CORDON);
+}
+
 static void add_pool(Explanation *explanation, const char *key) {
         const Options *options = options_of(explanation);
 
@@ -282,6 +290,7 @@ static const Row rows[] = {
         { "scope",        add_mode },
         { "wait",         add_wait },
         { "id",           add_id },
+        { "profile",      add_profile },
         { "pool",         add_pool },
         { "max-parallel", add_max_parallel },
         { "on-full",      add_on_full },

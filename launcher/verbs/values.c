@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* cordon --list-values VERB OPTION [TYPED [WORD...]], hidden: what the value of an option can be, for shell completions. One
+/* cordon --list-values VERB OPTION [TYPED [WORD...]], hidden: what the value of an option can be, for shell completions; an
+ * operand goes by the name that --list-options has for it. One
  * a line, its help behind a tab where there is some; the shell leaves out what does not fit what is typed. Files and
  * directories are the shell's own matter. Names that do not stand for themselves have a row here. */
 
@@ -100,6 +101,10 @@ static void offer_pools(const Question *question) {
         }
 }
 
+static void offer_profiles(const Question *question) {
+        (void)verb_list_profiles(NULL);
+}
+
 static void offer_properties(const Question *question) {
         const char *equals = strchr(question->typed, '=');
         g_autofree char *name = equals ? g_strndup(question->typed,
@@ -128,9 +133,10 @@ static const struct {
         const char *name;
         void (*offer)(const Question *question);
 } sources[] = {
-        { "GROUP", offer_groups },         { "NAME=VALUE", offer_properties },
-        { "OUTCOME,...", offer_outcomes }, { "POOL", offer_pools },
-        { "USER", offer_users },           { "VAR[=VALUE]", offer_variables },
+        { "GROUP", offer_groups },          { "NAME=VALUE", offer_properties },
+        { "OUTCOME,...", offer_outcomes },  { "POOL", offer_pools },
+        { "PROFILE", offer_profiles },      { "USER", offer_users },
+        { "VAR[=VALUE]", offer_variables },
 };
 
 static bool has_capitals(const char *text) {
@@ -167,23 +173,32 @@ static const OptionInfo *find(const char *spelling, const char *verb) {
         return NULL;
 }
 
+/* Of an option, or the operand itself; NULL: there is no value. */
+static const char *value_name_of(const char *word, const char *verb) {
+        const OptionInfo *info = find(word, verb);
+
+        if (word[0] != '-')
+                return word;
+        return info ? info->value_name : NULL;
+}
+
 int verb_list_values(char **argv) {
         const char *verb = *argv && strcmp(*argv, "run") != 0 ? *argv : NULL;
-        const OptionInfo *info = argv[0] && argv[1] ? find(argv[1], verb) : NULL;
+        const char *name = argv[0] && argv[1] ? value_name_of(argv[1], verb) : NULL;
         static char *const nothing[] = { NULL };
         Question question = { .typed = "", .words = (char **)nothing };
 
-        if (!info || !info->value_name)
+        if (!name)
                 return 0;
         if (argv[2]) {
                 question.typed = argv[2];
                 question.words = argv + 3;
         }
         for (size_t i = 0; i < G_N_ELEMENTS(sources); i++)
-                if (strcmp(sources[i].name, info->value_name) == 0) {
+                if (strcmp(sources[i].name, name) == 0) {
                         sources[i].offer(&question);
                         return 0;
                 }
-        offer_words(info->value_name, &question);
+        offer_words(name, &question);
         return 0;
 }
