@@ -89,8 +89,9 @@ def check(points, program, directory, suite):
     values = [changed(suite["bases"][case["base"]], case) for case in suite["cases"]]
     ours = Ours(program, name, pointer)
     for case, value, verdict in zip(suite["cases"], values, ours.verdicts(values)):
-        points.print((verdict == "ok") == case["valid"],
-                     f"{name} {pointer}: {case['why']} is {'' if case['valid'] else 'in'}valid", [verdict])
+        is_right = (verdict == "ok") == case["valid"]
+        points.print(is_right, f"{name} {pointer}: {case['why']} is {'' if case['valid'] else 'in'}valid",
+                     [] if is_right else [verdict])
     if not jsonschema:
         points.skip(f"{name} {pointer}: the validators agree", "python3-jsonschema is not installed")
         return

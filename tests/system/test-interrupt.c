@@ -50,7 +50,7 @@ static void check_file(const char *path, const char *name) {
 
         (void)g_file_get_contents(path, &text, NULL, NULL);
 
-        cJSON *record = cJSON_ParseWithOpts(text ?: "", &end, false);
+        cJSON *record = kit_parse_record(text ?: "", &end);
 
         is(cJSON_GetStringValue(cJSON_GetObjectItem(record, "outcome")), "cancelled",
            "%s: the outcome", name);
