@@ -7,7 +7,6 @@
 #include "schema.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct Schema {
@@ -527,7 +526,9 @@ const cJSON *schema_at(const Schema *schema, const char *pointer) {
         const cJSON *at = g_strcmp0(names[0], "#") == 0 ? schema->root : NULL;
 
         for (char **name = names + 1; at && names[0] && *name; name++)
-                at = cJSON_IsArray(at) ? cJSON_GetArrayItem(at, atoi(*name)) : member(at, *name);
+                at = cJSON_IsArray(at)
+                             ? cJSON_GetArrayItem(at, (int)g_ascii_strtoll(*name, NULL, 10))
+                             : member(at, *name);
         return at;
 }
 

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What the schemas let pass and what not, by corpus.json: a value, what is changed in it, and whether it is valid then.
 Two validators are asked, ours and python3-jsonschema; they must agree on all of it, and on every value of the corpus
-with each of its parts left out or made another.
+with each of its parts left out or made another. Of jobs the program is asked, too: what a schema does not let pass it
+refuses, and what it refuses all the same it refuses for what no schema can know.
 
-    test-agreement.py SCHEMA-CHECK DIRECTORY-OF-SCHEMAS
+    test-agreement.py SCHEMA-CHECK DIRECTORY-OF-SCHEMAS CORDON
 """
 import copy
 import json
 import os
+import re
 import subprocess
 import sys
+import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "lint"))
@@ -22,6 +25,11 @@ except ImportError:
     jsonschema = None
 
 OTHERS = (None, True, False, 0, -1, 1.5, 2, "", "x", "exited", "refused", [], [1], {}, {"x": 1})
+
+
+# What the program looks up, or what only two keys together are.
+BEYOND = re.compile(r"No such file|there is no (user|group)|does not resolve| needs |there is none without|"
+                    r"is another job's|not a workspace|given twice|not root")
 
 
 def changed(base, case):
@@ -113,12 +121,32 @@ def check(points, program, directory, suite):
     points.print(0 < valid < len(every), f"{name} {pointer}: some of them are valid and some are not")
 
 
+def ask_program(points, cordon, suite, every, verdicts):
+    """Of the jobs of a batch: those that are refused have records, by their index."""
+    with tempfile.TemporaryDirectory() as place:
+        path = os.path.join(place, "jobs")
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(json.dumps(value) + "\n" for value in every)
+        done = subprocess.run([cordon, "batch", "--check", "--json", path], capture_output=True, text=True, check=False)
+    refused = {record["index"]: record["message"] for record in map(json.loads, done.stdout.splitlines())}
+    problems = []
+    for index, (value, verdict) in enumerate(zip(every, verdicts)):
+        if verdict != "ok" and index not in refused:
+            problems.append(f"taken, and {verdict}: {json.dumps(value)}"[:400])
+        if verdict == "ok" and index in refused and not BEYOND.search(refused[index]):
+            problems.append(f"valid, and {refused[index]}: {json.dumps(value)}"[:400])
+    points.print(not problems and refused, f"the program takes what the schema of {suite['schema']} lets pass", problems[:20])
+
+
 def main():
-    program, directory = sys.argv[1:]
+    program, directory, cordon = sys.argv[1:]
     points = Points()
     with open(os.path.join(HERE, "corpus.json"), encoding="utf-8") as file:
         for suite in json.load(file):
             check(points, program, directory, suite)
+            if suite.get("pointer") == "#/$defs/batch":
+                every = [mutant for base in suite["bases"].values() for mutant in mutants(base)]
+                ask_program(points, cordon, suite, every, Ours(program, suite["schema"], suite["pointer"]).verdicts(every))
     sys.exit(points.end())
 
 

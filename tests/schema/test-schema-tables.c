@@ -347,9 +347,17 @@ static void test_verb(const char *verb, const char *const *besides) {
         const cJSON *rows = at(job, "#/$defs/%s/properties", verb);
         g_autofree char *name = g_strdup_printf("job: what cordon %s does not take", verb);
 
-        for (size_t i = 0; option_at(i); i++)
-                if (option_is_key(option_at(i), NULL) && !option_is_key(option_at(i), verb))
-                        add(missing, option_at(i)->name);
+        for (size_t i = 0; option_at(i); i++) {
+                const OptionInfo *info = option_at(i);
+                const cJSON *limit = at(job, "#/$defs/%s/properties/limits/properties/%s", verb,
+                                        info->name);
+
+                if (info->group == OPTION_GROUP_LIMITS)
+                        ok(cJSON_IsFalse(limit) == !option_is_of(info, verb),
+                           "job: cordon %s and the limit %s", verb, info->name);
+                if (option_is_key(info, NULL) && !option_is_key(info, verb))
+                        add(missing, info->name);
+        }
         for (; *besides; besides++)
                 add(missing, *besides);
         for (const cJSON *row = rows->child; row; row = row->next)
