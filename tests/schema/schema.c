@@ -6,7 +6,7 @@
 
 #include "schema.h"
 
-#include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 struct Schema {
@@ -57,8 +57,12 @@ static bool is_member_valid(const Look *look, const cJSON *schema, const cJSON *
 
 /* Types and values */
 
+/* Above 2^53 there is no double that is not whole. */
 static bool is_integer(const cJSON *value) {
-        return cJSON_IsNumber(value) && floor(value->valuedouble) == value->valuedouble;
+        double number = value->valuedouble;
+
+        return cJSON_IsNumber(value) &&
+               (number > 0x1p53 || number < -0x1p53 || (double)(int64_t)number == number);
 }
 
 static const struct {

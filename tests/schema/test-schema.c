@@ -19,6 +19,8 @@ static const struct {
         { "{\"type\": \"string\"}", "1", "$: is not of type \"string\"" },
         { "{\"type\": \"integer\"}", "1", NULL },
         { "{\"type\": \"integer\"}", "1.0", NULL },
+        { "{\"type\": \"integer\"}", "-1e30", NULL },
+        { "{\"type\": \"integer\"}", "-0.5", "$: is not of type \"integer\"" },
         { "{\"type\": \"integer\"}", "1.5", "$: is not of type \"integer\"" },
         { "{\"type\": \"integer\"}", "\"1\"", "$: is not of type \"integer\"" },
         { "{\"type\": \"number\"}", "1.5", NULL },
