@@ -455,6 +455,13 @@ cJSON *kit_parse_record(const char *text, const char **ret_end) {
         return record;
 }
 
+bool kit_is_record(const char *text) {
+        cJSON *record = text ? kit_parse_record(text, NULL) : NULL;
+
+        cJSON_Delete(record);
+        return record;
+}
+
 /* A record that is asked for is one line and nothing else. */
 static void take_record(KitRun *run) {
         const char *end = NULL;

@@ -96,6 +96,7 @@ int64_t kit_said_number(const KitRun *run, const char *word); /* −1: no such l
 /* A record that is here as text, held to its schema: a fault is a failed point. The end of it is for who wants to know
  * what stands behind. NULL: it is no JSON. */
 cJSON *kit_parse_record(const char *text, const char **ret_end);
+bool kit_is_record(const char *text); /* the same, for who wants no more of it; NULL is none */
 
 /* Waits for a process to end; true when it has. */
 bool kit_wait_process(int pidfd, uint64_t usec);
