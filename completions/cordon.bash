@@ -29,6 +29,10 @@ _cordon_value() {
             [[ $name == DIR ]] && mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -d -- "$2")
             [[ $name != DIR ]] && mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$2")
             ;;
+        PROFILE)
+            mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W \
+                "$("${words[0]}" --list-profiles 2>/dev/null | cut -f1)" -- "$2")
+            ;;
         [a-z]*=[A-Z]*)
             [[ ${name%%=*}= == "$2"* ]] && compopt -o nospace && COMPREPLY+=("${name%%=*}=")
             ;;
@@ -38,10 +42,10 @@ _cordon_value() {
     done
 }
 
-# _cordon_word INDEX CURRENT: what is no option: the verb's file, or its command.
+# _cordon_word INDEX CURRENT: what is no option: the verb's operand, or its command.
 _cordon_word() {
-    if [[ -n ${values[FILE]-} ]]; then
-        _cordon_value FILE "$2"
+    if [[ -n $operand ]]; then
+        _cordon_value "$operand" "$2"
     else
         _cordon_command "$1" "$2"
     fi
@@ -62,7 +66,7 @@ _cordon_command() {
 }
 
 _cordon() {
-    local words starts at current i option value
+    local words starts at current i option value operand
     local -A values=()
     COMPREPLY=()
     _cordon_words
@@ -77,6 +81,7 @@ _cordon() {
         values[$option]=$value
     done < <("${words[0]}" --list-options "${words[1]}" 2>/dev/null)
 
+    operand=${values[FILE]-}${values[PROFILE]-}
     for ((i = 2; i < at; i++)); do
         option=${words[i]}
         case $option in
@@ -88,7 +93,7 @@ _cordon() {
                 return
             fi
             ;;
-        *) [[ -n ${values[FILE]-} ]] || { _cordon_command "${starts[i]}" "$current" && return; } ;;
+        *) [[ -n $operand ]] || { _cordon_command "${starts[i]}" "$current" && return; } ;;
         esac
     done
 

@@ -17,6 +17,9 @@ function __cordon_value
                 __fish_complete_path $argv[1]
             case DIR
                 __fish_complete_directories $argv[1]
+            case PROFILE
+                set -l program (commandline -opc)[1]
+                $program --list-profiles 2>/dev/null
             case '*'
                 set -l begun (string replace -r '^([a-z]+=)[A-Z]+$' '$1' -- $name)
                 string match -qr '[A-Z]' -- $begun; or echo $begun
@@ -35,7 +38,7 @@ function __cordon_complete
         return
     end
 
-    set -l file (__cordon_value_names $words[2] FILE)
+    set -l operand (__cordon_value_names $words[2] FILE) (__cordon_value_names $words[2] PROFILE)
     set -l i 3
     while set -q words[$i]
         switch $words[$i]
@@ -52,7 +55,7 @@ function __cordon_complete
                     set i (math $i + 1)
                 end
             case '*'
-                set -q file[1]; or break
+                set -q operand[1]; or break
         end
         set i (math $i + 1)
     end
@@ -68,8 +71,8 @@ function __cordon_complete
             return
         end
     end
-    if set -q file[1]
-        __cordon_value "$current" $file
+    if set -q operand[1]
+        __cordon_value "$current" $operand
         return
     end
     complete -C (string join ' ' -- (string escape -- $words[$i..]) "$current")

@@ -9,11 +9,21 @@ _cordon_value() {
         case $name in
         FILE | PATH) _files ;;
         DIR) _files -/ ;;
+        PROFILE) _cordon_profiles ;;
         [a-z]*=[A-Z]*) compadd -S '' -- ${name%%=*}= ;;
         *[A-Z]*) _message -r $name ;;
         *) compadd -- $name ;;
         esac
     done
+}
+
+_cordon_profiles() {
+    local line
+    local -a profiles
+    for line in ${(f)"$($program --list-profiles 2>/dev/null)"}; do
+        profiles+=(${line/$'\t'/:})
+    done
+    _describe -t profiles profile profiles
 }
 
 _cordon() {
@@ -32,9 +42,10 @@ _cordon() {
     for line in ${(f)"$($program --list-options ${(Q)words[2]} 2>/dev/null)"}; do
         local -a fields=("${(@ps:\t:)line}")
         values[$fields[1]]=${fields[3]-}
-        [[ $fields[1] == FILE ]] || options+=("${fields[1]}:${fields[2]}")
+        [[ $fields[1] != -* ]] || options+=("${fields[1]}:${fields[2]}")
     done
 
+    local operand=${values[FILE]-}${values[PROFILE]-}
     local -i i
     for (( i = 3; i < CURRENT; i++ )); do
         case $words[i] in
@@ -46,7 +57,7 @@ _cordon() {
                 return
             fi
             ;;
-        *) [[ -n ${values[FILE]-} ]] || break ;;
+        *) [[ -n $operand ]] || break ;;
         esac
     done
     if (( i == CURRENT )) && [[ $words[i-1] != -- || $i == 3 ]]; then
@@ -63,8 +74,8 @@ _cordon() {
             ;;
         esac
     fi
-    if [[ -n ${values[FILE]-} ]]; then
-        _cordon_value FILE
+    if [[ -n $operand ]]; then
+        _cordon_value $operand
         return
     fi
     shift $(( i - 1 )) words

@@ -43,15 +43,19 @@ static bool check_kind(const JsonValue *value, JsonKind kind, const char *needed
 
 /* "--memory: …" becomes "$.limits.memory: …". The code stays, but for one: nobody used an option wrongly. */
 static bool rename_error(const char *path, GError *refused, GError **error) {
-        const char *message = refused->message, *behind = strstr(message, ": ");
+        const char *message = option_bare_message(refused->message);
 
-        if (message[0] == '-' && behind && strcspn(message, " ") == (size_t)(behind + 1 - message))
-                message = behind + 2;
         if (g_error_matches(refused, LAUNCHER_ERROR, LAUNCHER_ERROR_USAGE))
                 g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_JOB, "%s: %s", path, message);
         else
                 g_set_error(error, refused->domain, refused->code, "%s: %s", path, message);
         return false;
+}
+
+/* It is the job's now, whoever said it before. */
+static void own(Options *options, const char *name) {
+        g_hash_table_remove(options->of_profile, name);
+        g_hash_table_add(options->of_job, (char *)name);
 }
 
 /* The values */
@@ -168,7 +172,7 @@ static bool take_limit(Options *options, const char *name, const JsonValue *valu
         else
                 taken = limit_set_parse(&options->limits, limit, value->text, &refused);
         if (taken) {
-                g_hash_table_add(options->of_job, (char *)limit_info(limit)->key);
+                own(options, limit_info(limit)->key);
                 return true;
         }
         if (g_error_matches(refused, LAUNCHER_ERROR, LAUNCHER_ERROR_JOB)) {
@@ -202,7 +206,7 @@ static bool give(Options *options, const OptionInfo *info, const char *value, co
 
         if (!info->take(options, value, &refused))
                 return rename_error(path, refused, error);
-        g_hash_table_add(options->of_job, (char *)info->name);
+        own(options, info->name);
         return true;
 }
 
@@ -219,27 +223,16 @@ static bool take_repeatable(Options *options, const OptionInfo *info, const Json
         return true;
 }
 
-/* "--no-NAME", for those that have one. */
-static const OptionInfo *opposite_of(const OptionInfo *info) {
-        g_autofree char *name = g_strconcat("no-", info->name, NULL);
-
-        for (size_t i = 0; option_at(i); i++)
-                if (strcmp(option_at(i)->name, name) == 0)
-                        return option_at(i);
-        return NULL;
-}
-
 static bool take_flag(Options *options, const OptionInfo *info, const JsonValue *value,
                       const char *path, GError **error) {
-        const OptionInfo *said = info;
+        g_autoptr(GError) refused = NULL;
 
         if (!check_kind(value, JSON_BOOLEAN, "true or false", path, error))
                 return false;
-        if (!value->is_true && info->flag)
-                *(bool *)((char *)options + info->flag) = false;
-        if (!value->is_true)
-                said = opposite_of(info);
-        return !said || give(options, said, NULL, path, error);
+        if (!option_put_flag(options, info, value->is_true, &refused))
+                return rename_error(path, refused, error);
+        own(options, info->name);
+        return true;
 }
 
 static bool take_option(Options *options, const OptionInfo *info, const JsonValue *value,
@@ -331,7 +324,7 @@ static bool read_fd(int fd, GByteArray *bytes, GError **error) {
         }
 }
 
-static GByteArray *read_place(const char *place, GError **error) {
+GByteArray *job_read(const char *place, GError **error) {
         g_autoptr(GByteArray) bytes = g_byte_array_new();
         bool is_stdin = strcmp(place, "-") == 0, was_read;
         int fd = is_stdin ? STDIN_FILENO : open(place, O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -347,33 +340,4 @@ static GByteArray *read_place(const char *place, GError **error) {
         if (!is_stdin)
                 (void)close(fd);
         return was_read ? g_steal_pointer(&bytes) : NULL;
-}
-
-/* A job that came over standard input has used it up: the program gets none, unless the job names another. */
-static bool read_job(const char *place, Options *options, GError **error) {
-        g_autoptr(GByteArray) bytes = read_place(place, error);
-
-        if (bytes && job_parse((const char *)bytes->data, bytes->len, options, error)) {
-                if (strcmp(place, "-") == 0 && !options->input)
-                        options->input = g_strdup("null");
-                return true;
-        }
-        g_prefix_error(error, "--job: ");
-        return false;
-}
-
-bool job_options_parse(Options *options, char **argv, GError **error) {
-        bool parsed = options_parse(options, argv, error);
-        g_autofree char *place = g_steal_pointer(&options->job);
-        const char *verb = options->verb;
-
-        if (!parsed || !place || options->is_help)
-                return parsed;
-
-        /* The words were read to find the job; now they are read again, on top of it. */
-        options_clear(options);
-        options_init(options);
-        options->verb = verb;
-        parsed = read_job(place, options, error);
-        return options_parse(options, argv, parsed ? error : NULL) && parsed;
 }

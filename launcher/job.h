@@ -16,5 +16,5 @@
 bool job_parse(const char *text, size_t size, Options *options,
                GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* options_parse(), and where --job was given, with the job below: the command line wins, key by key. */
-bool job_options_parse(Options *options, char **argv, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* The text of --job: a path, or "-" for standard input. */
+GByteArray *job_read(const char *place, GError **error) G_GNUC_WARN_UNUSED_RESULT;

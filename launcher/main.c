@@ -27,8 +27,10 @@ static const struct {
         { "run", verb_run, "run [OPTIONS] [--] COMMAND [ARG...]", "run one command under limits" },
         { "shell", verb_shell, "shell [OPTIONS]", "a login shell under limits" },
         { "batch", verb_batch, "batch [OPTIONS] [FILE]", "run many, one JSON job a line" },
+        { "profile", verb_profile, "profile [OPTIONS] [NAME]", "what goes by a name: --profile" },
         { "doctor", verb_doctor, "doctor [OPTIONS]", "what can be enforced here" },
         { "--list-options", verb_list_options, NULL, NULL }, /* hidden: shell completions ask */
+        { "--list-profiles", verb_list_profiles, NULL, NULL },
 };
 
 static int print_help(void) {

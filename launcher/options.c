@@ -176,6 +176,13 @@ static bool take_job(Options *options, const char *value, GError **error) {
         return true;
 }
 
+static bool take_profile(Options *options, const char *value, GError **error) {
+        if (!name_profile_check(value, error))
+                return false;
+        text_replace(&options->profile, value);
+        return true;
+}
+
 /* Isolation: one taker a row, because a taker does not know its row. */
 
 static bool take_untrusted(Options *options, const char *value, GError **error) {
@@ -294,12 +301,13 @@ static const OptionInfo table[] = {
         { "service",     0,  NULL,       OPTION_GROUP_WORLD,   take_service,    "a child of the manager's (the default)", .in_shell = "a child of the manager's" },
         { "scope",       0,  NULL,       OPTION_GROUP_WORLD,   take_scope,      "a child of the caller's, with all it has open", .in_shell = "a child of the caller's (the default)", .flag = offsetof(Options, is_scope) },
         { "wait",        0,  "main|tree", OPTION_GROUP_WORLD,  take_wait,       "which end is its end (default: main)" },
-        { "id",          0,  "NAME",     OPTION_GROUP_WORLD,   take_id,         "name of the sandbox (default: made up)", OPTION_NOT_IN_BATCH | OPTION_JOBS_ALONE },
+        { "id",          0,  "NAME",     OPTION_GROUP_WORLD,   take_id,         "name of the sandbox (default: made up)", OPTION_NOT_IN_BATCH | OPTION_JOBS_ALONE | OPTION_NOT_IN_PROFILE },
+        { "profile",     0,  "PROFILE",  OPTION_GROUP_WORLD,   take_profile,    "what this profile says, where nothing else is said", OPTION_NOT_IN_PROFILE },
         { "pool",        0,  "NAME",     OPTION_GROUP_WORLD,   take_pool,       "in this pool of runs, within its limits" },
         { "max-parallel", 0, "COUNT",    OPTION_GROUP_WORLD,   take_max_parallel, "only when fewer runs of yours are in the pool", OPTION_COUNT },
         { "on-full",     0,  "wait|fail", OPTION_GROUP_WORLD,  take_on_full,    "what a full pool means (default: wait)" },
-        { "label",       0,  "KEY=VALUE", OPTION_GROUP_WORLD,  take_label,      "a label for the record; repeatable", OPTION_NOT_IN_JOB },
-        { "setenv",      'E', "VAR[=VALUE]", OPTION_GROUP_WORLD, take_variable, "set a variable, or pass the caller's", OPTION_NOT_IN_JOB },
+        { "label",       0,  "KEY=VALUE", OPTION_GROUP_WORLD,  take_label,      "a label for the record; repeatable", OPTION_NOT_IN_JOB | OPTION_IN_PROFILE | OPTION_REPEATABLE },
+        { "setenv",      'E', "VAR[=VALUE]", OPTION_GROUP_WORLD, take_variable, "set a variable, or pass the caller's", OPTION_NOT_IN_JOB | OPTION_IN_PROFILE | OPTION_REPEATABLE },
         { "clean-env",   0,  NULL,       OPTION_GROUP_WORLD,   take_clean_environment, "begin with an empty environment", .flag = offsetof(Options, is_clean_environment) },
         { "directory",   'C', "DIR",     OPTION_GROUP_WORLD,   take_directory,  "working directory" },
         { "uid",         0,  "USER",     OPTION_GROUP_WORLD,   take_uid,        "run it as this user (name or number)", .in_shell = "this user's shell, run as this user" },
@@ -309,12 +317,12 @@ static const OptionInfo table[] = {
         { "no-pty",      0,  NULL,       OPTION_GROUP_WORLD,   take_no_pty,     "the caller's streams, at a terminal too", OPTION_NOT_IN_JOB | OPTION_NOT_IN_SHELL | OPTION_NOT_IN_BATCH },
         { "property",    'p', "NAME=VALUE", OPTION_GROUP_WORLD, take_property,  "a property of the unit; repeatable", OPTION_REPEATABLE },
         { "job",         0,  "FILE|-",   OPTION_GROUP_WORLD,   take_job,        "a JSON job; options win over what it says", OPTION_NOT_IN_JOB | OPTION_NOT_IN_BATCH, .in_shell = "a JSON job, without a command" },
-        { "capture",     0,  NULL,       OPTION_GROUP_RECORD,  take_capture,    "stdout and stderr go into the record", OPTION_NOT_IN_SHELL | OPTION_NOT_IN_BATCH | OPTION_JOBS_ALONE },
+        { "capture",     0,  NULL,       OPTION_GROUP_RECORD,  take_capture,    "stdout and stderr go into the record", OPTION_NOT_IN_SHELL | OPTION_NOT_IN_BATCH | OPTION_JOBS_ALONE, .flag = offsetof(Options, is_capture) },
         { "on-output",   0,  "truncate|kill", OPTION_GROUP_RECORD, take_on_output, "what the output limit does (default: truncate)", OPTION_NOT_IN_SHELL },
         { "record",      0,  "FILE|-|fd:N", OPTION_GROUP_RECORD, take_record,   "write the record there", OPTION_NOT_IN_JOB | OPTION_NOT_IN_BATCH },
         { "json",        0,  NULL,       OPTION_GROUP_RECORD,  take_json,       "the same as --capture --record -", OPTION_NOT_IN_JOB, "one JSON object on standard output", "the same as --record -", "records alone, those of --check too" },
         { "best-effort", 0,  NULL,       OPTION_GROUP_RECORD,  take_best_effort, "report a limit that cannot hold", .flag = offsetof(Options, is_best_effort) },
-        { "detach",      0,  NULL,       OPTION_GROUP_RECORD,  take_detach,     "print the id once it runs, and leave it", OPTION_NOT_IN_SHELL | OPTION_NOT_IN_BATCH },
+        { "detach",      0,  NULL,       OPTION_GROUP_RECORD,  take_detach,     "print the id once it runs, and leave it", OPTION_NOT_IN_SHELL | OPTION_NOT_IN_BATCH, .flag = offsetof(Options, is_detach) },
         { "dry-run",     0,  NULL,       OPTION_GROUP_RECORD,  take_dry_run,    "print what would be asked, ask nothing", OPTION_NOT_IN_JOB | OPTION_NOT_IN_BATCH },
         { "quiet",       'q', NULL,      OPTION_GROUP_GENERAL, take_quiet,      "no words on stderr", OPTION_NOT_IN_JOB },
         { "verbose",     'v', NULL,      OPTION_GROUP_GENERAL, take_verbose,    "more words on stderr", OPTION_NOT_IN_JOB | OPTION_NOT_IN_BATCH },
@@ -328,6 +336,7 @@ void options_init(Options *options) {
                 .variables = g_ptr_array_new_with_free_func(g_free),
                 .extra = property_list_new(),
                 .of_job = g_hash_table_new(g_str_hash, g_str_equal),
+                .of_profile = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free),
                 .job_words = "--job",
         };
 }
@@ -350,6 +359,17 @@ void options_clear(Options *options) {
         g_strfreev(options->job_command);
         g_clear_pointer(&options->extra, property_list_free);
         g_clear_pointer(&options->of_job, g_hash_table_unref);
+        g_clear_pointer(&options->of_profile, g_hash_table_unref);
+        g_free(options->profile);
+}
+
+void options_restart(Options *options) {
+        const char *verb = options->verb, *job_words = options->job_words;
+
+        options_clear(options);
+        options_init(options);
+        options->verb = verb;
+        options->job_words = job_words;
 }
 
 const OptionInfo *option_at(size_t index) {
@@ -405,11 +425,17 @@ static bool value_of(const char *shown, const char *attached, char ***argv, cons
         return true;
 }
 
+/* The command line has it now. */
+static void own(Options *options, const char *name) {
+        g_hash_table_remove(options->of_job, name);
+        g_hash_table_remove(options->of_profile, name);
+}
+
 static bool take(Options *options, const OptionInfo *info, const char *shown, const char *attached,
                  char ***argv, GError **error) {
         const char *value = NULL;
 
-        g_hash_table_remove(options->of_job, info->name);
+        own(options, info->name);
         if (!info->value_name && attached)
                 return usage_error(error, "%s takes no value", shown);
         if (info->value_name && !value_of(shown, attached, argv, &value, error))
@@ -417,12 +443,12 @@ static bool take(Options *options, const OptionInfo *info, const char *shown, co
         return info->take(options, value, error);
 }
 
-static bool is_shell(const char *verb) {
-        return g_strcmp0(verb, VERB_SHELL) == 0;
-}
-
 static bool is_batch(const char *verb) {
         return g_strcmp0(verb, VERB_BATCH) == 0;
+}
+
+static bool is_profile(const char *verb) {
+        return g_strcmp0(verb, VERB_PROFILE) == 0;
 }
 
 /* "-timeout" is a --timeout that lacks a dash. */
@@ -459,7 +485,7 @@ static bool parse_long(Options *options, char ***argv, GError **error) {
                 return not_of_verb(options->verb, info, shown, error);
         if (!limit_from_key(info->name, &limit))
                 return take(options, info, shown, attached, argv, error);
-        g_hash_table_remove(options->of_job, limit_info(limit)->key);
+        own(options, limit_info(limit)->key);
         return value_of(shown, attached, argv, &value, error) &&
                limit_set_parse(&options->limits, limit, value, error);
 }
@@ -481,18 +507,34 @@ static bool parse_letters(Options *options, char ***argv, GError **error) {
         return true;
 }
 
-/* A word that is no option begins the command, or is the one that the verb takes among its options. */
+/* The one that the verb takes among its options. */
+static bool take_operand(Options *options, const char *word, GError **error) {
+        if (is_batch(options->verb))
+                return choices_take_file(options, word, error);
+        if (!options->profile)
+                return take_profile(options, word, error);
+
+        g_autofree char *shown = text_printable(word, TEXT_SHOWN);
+
+        return usage_error(error, "profile shows one at a time, not \"%s\" as well", shown);
+}
+
+/* A word that is no option begins the command, or is an operand. */
 static bool parse_word(Options *options, char ***argv, GError **error) {
         if ((**argv)[0] != '-' || (**argv)[1] == '\0')
-                return choices_take_file(options, **argv, error);
+                return take_operand(options, **argv, error);
         if ((**argv)[1] == '-')
                 return parse_long(options, argv, error);
         return parse_letters(options, argv, error);
 }
 
+static bool has_operand(const char *verb) {
+        return is_batch(verb) || is_profile(verb);
+}
+
 static bool begins_command(const Options *options, const char *word) {
         return strcmp(word, "--") == 0 ||
-               ((word[0] != '-' || word[1] == '\0') && !is_batch(options->verb));
+               ((word[0] != '-' || word[1] == '\0') && !has_operand(options->verb));
 }
 
 bool options_parse(Options *options, char **argv, GError **error) {
@@ -502,22 +544,14 @@ bool options_parse(Options *options, char **argv, GError **error) {
                 (void)!parse_word(options, &argv, first ? NULL : &first);
         if (*argv && strcmp(*argv, "--") == 0)
                 argv++;
-        if (*argv && is_batch(options->verb))
-                (void)!choices_take_file(options, *argv++, first ? NULL : &first);
+        if (*argv && has_operand(options->verb))
+                (void)!take_operand(options, *argv++, first ? NULL : &first);
 
         options->command = *argv || !options->job_command ? argv : options->job_command;
         if (!first)
                 return true;
         g_propagate_error(error, g_steal_pointer(&first));
         return false;
-}
-
-char *options_said_as(const Options *options, const char *name) {
-        Limit limit;
-
-        if (!g_hash_table_contains(options->of_job, name))
-                return g_strconcat("--", name, NULL);
-        return g_strconcat(limit_from_key(name, &limit) ? "$.limits." : "$.", name, NULL);
 }
 
 const char *option_of_word(const char *word) {
@@ -529,38 +563,4 @@ const char *option_of_word(const char *word) {
         else if (length > 2 && g_str_has_prefix(word, "--"))
                 info = find_long(word + 2, length - 2);
         return info ? info->name : NULL;
-}
-
-char *options_say(const Options *options, const char *message) {
-        const char *name = option_of_word(message);
-
-        if (!name || !g_hash_table_contains(options->of_job, name))
-                return g_strdup(message);
-
-        g_autofree char *path = options_said_as(options, name);
-
-        return g_strconcat(options->job_words, ": ", path, message + strcspn(message, ": "), NULL);
-}
-
-bool option_is_of(const OptionInfo *info, const char *verb) {
-        if (is_batch(verb))
-                return !(info->flags & OPTION_NOT_IN_BATCH);
-        if (info->flags & OPTION_BATCH_ALONE)
-                return false;
-        if (is_shell(verb))
-                return !(info->flags & OPTION_NOT_IN_SHELL);
-        return !verb || info->elsewhere;
-}
-
-bool option_is_key(const OptionInfo *info, const char *verb) {
-        return info->group != OPTION_GROUP_LIMITS && !(info->flags & OPTION_NOT_IN_JOB) &&
-               (option_is_of(info, verb) || (is_batch(verb) && info->flags & OPTION_JOBS_ALONE));
-}
-
-const char *option_help(const OptionInfo *info, const char *verb) {
-        if (is_shell(verb))
-                return info->in_shell ?: info->help;
-        if (is_batch(verb))
-                return info->in_batch ?: info->help;
-        return verb ? info->elsewhere : info->help;
 }

@@ -65,7 +65,10 @@ typedef struct {
         const char *job_words; /* what messages call the job: "--job"; borrowed */
         char *job;             /* --job: a path or "-" */
         char **job_command;    /* of the job; NULL: none; owned */
+        char *profile;         /* --profile; NULL: none */
         PropertyList *extra;   /* of -p; never NULL */
+        /* What an option or limit has from a profile and nothing was put over: name → "FILE:LINE". */
+        GHashTable *of_profile;
         GHashTable *
                 of_job; /* names of options and limits that the job has, and not the command line */
         char **command; /* points into argv, or is the job's; NULL-terminated; may be empty */
@@ -83,17 +86,21 @@ typedef enum {
 } OptionGroup;
 
 /* Of a row, for jobs: it is about the invocation, or has a key of another form; an array of values is as good as one. */
-#define OPTION_NOT_IN_JOB   (1U << 0)
-#define OPTION_REPEATABLE   (1U << 1)
+#define OPTION_NOT_IN_JOB     (1U << 0)
+#define OPTION_REPEATABLE     (1U << 1)
 /* What a shell has all the same is said by run: it is sugar over that. */
-#define OPTION_NOT_IN_SHELL (1U << 2)
-#define OPTION_COUNT        (1U << 6) /* a number is as good as its text */
-#define VERB_SHELL          "shell"
+#define OPTION_NOT_IN_SHELL   (1U << 2)
+#define OPTION_COUNT          (1U << 6) /* a number is as good as its text */
+#define VERB_SHELL            "shell"
 /* Of a batch: its command line has it not; it has it not, but its jobs have; nobody else has it. */
-#define OPTION_NOT_IN_BATCH (1U << 3)
-#define OPTION_JOBS_ALONE   (1U << 4)
-#define OPTION_BATCH_ALONE  (1U << 5)
-#define VERB_BATCH          "batch"
+#define OPTION_NOT_IN_BATCH   (1U << 3)
+#define OPTION_JOBS_ALONE     (1U << 4)
+#define OPTION_BATCH_ALONE    (1U << 5)
+#define VERB_BATCH            "batch"
+/* It is a key of profiles, though jobs have it in another form; it is none, though jobs have it. */
+#define OPTION_IN_PROFILE     (1U << 7)
+#define OPTION_NOT_IN_PROFILE (1U << 8)
+#define VERB_PROFILE          "profile"
 
 typedef struct {
         const char *name;       /* long, without dashes */
@@ -111,6 +118,7 @@ typedef struct {
 
 void options_init(Options *options);
 void options_clear(Options *options);
+void options_restart(Options *options); /* as if nothing had been said, for the same verb */
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Options, options_clear)
 
 /* Reads what stands behind the verb. On failure it has still read the rest, so that a record goes where it was asked
@@ -120,10 +128,17 @@ bool options_parse(Options *options, char **argv, GError **error) G_GNUC_WARN_UN
 /* The name of the option that a text begins with ("--memory=1G", "-C: …"); NULL: none. */
 const char *option_of_word(const char *word);
 
-/* What the giver calls an option or limit: "--stdin", or "$.stdin" where the job has it. And a message that begins with
- * an option, as the giver calls it. */
+/* One value of an option or a limit, from elsewhere than the command line; of a flag, whether it is so. */
+bool option_put(Options *options, const OptionInfo *info, const char *value,
+                GError **error) G_GNUC_WARN_UNUSED_RESULT;
+bool option_put_flag(Options *options, const OptionInfo *info, bool is_true,
+                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* What the giver calls an option or limit: "--stdin", "$.stdin" where the job has it, "FILE:LINE: stdin" where a profile
+ * has it. And a message that begins with an option, as the giver calls it, or without it. */
 char *options_said_as(const Options *options, const char *name);
 char *options_say(const Options *options, const char *message);
+const char *option_bare_message(const char *message);
 
 /* For help: by groups. The verb is NULL for run, here and below. */
 void options_print(FILE *stream, const char *verb);

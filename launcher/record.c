@@ -97,6 +97,7 @@ static void add_names(cJSON *record, const RecordSource *source) {
                 add_string(record, "unit", unit);
                 add_string(record, "slice", slice);
         }
+        add_string(record, "profile", source->spec->profile);
         add_string(record, "pool", source->spec->pool);
         add_string(record, "manager", source->manager);
         add_string(record, "mode", source->spec->is_scope ? "scope" : "service");

@@ -88,6 +88,7 @@ Spec *request_spec(const Options *options, char *const *environment) {
         Spec *spec = spec_new();
 
         spec->is_scope = options->is_scope;
+        spec->profile = g_strdup(options->profile);
         spec->pool = g_strdup(options->pool);
         spec->id = options->id ? g_strdup(options->id) : made_up_id();
         spec->command = g_strdupv(options->command);

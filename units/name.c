@@ -82,6 +82,10 @@ bool name_pool_check(const char *pool, GError **error) {
                             UNIT_NAME_MAX_BYTES - strlen(POOL_PREFIX) - strlen("-x.slice"), error);
 }
 
+bool name_profile_check(const char *profile, GError **error) {
+        return check_spelling("profile", "the name of a profile", profile, error);
+}
+
 bool name_check_both(const char *pool, const char *id, GError **error) {
         g_autofree char *slice = name_slice(pool, id);
 

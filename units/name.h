@@ -21,6 +21,9 @@ bool name_id_check(const char *id, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 /* The same for the name of a pool, where "pool" is one. */
 bool name_pool_check(const char *pool, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* The same for the name of a profile, which is that of a file. */
+bool name_profile_check(const char *profile, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Each may be good and both together too long for the name of a slice. */
 bool name_check_both(const char *pool, const char *id, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

@@ -13,6 +13,7 @@ void spec_free(Spec *spec) {
                 return;
 
         g_free(spec->id);
+        g_free(spec->profile);
         g_free(spec->pool);
         g_strfreev(spec->command);
         g_strfreev(spec->environment);

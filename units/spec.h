@@ -12,6 +12,7 @@
 
 typedef struct {
         char *id;
+        char *profile;      /* what was said by name; NULL: none. For the record alone */
         char *pool;         /* whose slice its own lies in; NULL: none */
         char **command;     /* argv, at least one */
         char **environment; /* what the program sees, "NAME=value" */

@@ -549,7 +549,7 @@ static void foreman_init(Foreman *foreman, const ForemanOrder *order, ForemanRep
                 .report = report,
                 .begun_usec = now_usec(),
         };
-        foreman->world = (TaskWorld){ order->words, order->caller, foreman->stem };
+        foreman->world = (TaskWorld){ order->words, order->shelf, order->caller, foreman->stem };
 }
 
 static void foreman_clear(Foreman *foreman) {

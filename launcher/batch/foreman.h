@@ -12,6 +12,7 @@
 #include "intake.h"
 #include "launcher/kernel/caller.h"
 #include "launcher/options.h"
+#include "launcher/profile/shelf.h"
 #include "ledger.h"
 #include "store.h"
 #include "tally.h"
@@ -19,6 +20,7 @@
 typedef struct {
         const Options *options; /* all borrowed */
         char **words;           /* they were read from these */
+        ProfileShelf *shelf;
         const Caller *caller;
         Intake *intake;
         Ledger *ledger;

@@ -66,7 +66,7 @@ static void inspect(Inspection *inspection, const TaskWorld *world, const Intake
 bool inspect_jobs(const ForemanOrder *order, bool is_record, InspectTell teller, void *userdata,
                   uint64_t *ret_bad, GError **error) {
         Inspection inspection = { order, is_record, teller, userdata, 0 };
-        const TaskWorld world = { order->words, order->caller, "job" };
+        const TaskWorld world = { order->words, order->shelf, order->caller, "job" };
         IntakeResult result;
         IntakeLine line;
 

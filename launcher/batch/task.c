@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "launcher/job.h"
 #include "launcher/kernel/error.h"
+#include "launcher/layers.h"
 #include "units/name.h"
 #include "units/text.h"
 
@@ -60,19 +60,19 @@ static void give_id(Task *task, const TaskWorld *world) {
 }
 
 static bool read_line(Task *task, const TaskWorld *world, const IntakeLine *line, GError **error) {
-        if (!options_parse(&task->options, world->defaults, error))
-                return false;
-        task->options.command = NULL; /* that was the name of the file */
+        bool was_read = false;
+
         if (!line->text) {
                 g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_JOB,
                             "larger than 16M, which no job is");
-                return false;
+                (void)!options_parse(&task->options, world->defaults, NULL);
+        } else {
+                was_read = layers_parse_line(&task->options, world->shelf, world->defaults,
+                                             line->text, line->size, error);
         }
-        if (!job_parse(line->text, line->size, &task->options, error))
-                return false;
-        task->options.command = task->options.job_command;
-        if (task->options.command)
-                return true;
+        task->options.command = task->options.job_command; /* and not the name of the file */
+        if (!was_read || task->options.command)
+                return was_read;
         g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_JOB, "$.command: there is none");
         return false;
 }

@@ -13,6 +13,7 @@
 #include "launcher/kernel/caller.h"
 #include "launcher/options.h"
 #include "launcher/pool.h"
+#include "launcher/profile/shelf.h"
 #include "launcher/record.h"
 
 typedef struct {
@@ -32,7 +33,8 @@ typedef struct {
 
 /* What all of them share, borrowed. */
 typedef struct {
-        char **defaults; /* words of the command line */
+        char **defaults;     /* words of the command line */
+        ProfileShelf *shelf; /* below them and the job */
         const Caller *caller;
         const char
                 *stem; /* of the ids of those that have none, and of the units of another attempt */

@@ -18,6 +18,7 @@ typedef struct {
 static const Word launcher_words[] = {
         { LAUNCHER_ERROR_USAGE, "usage" },
         { LAUNCHER_ERROR_JOB, "bad-job" },
+        { LAUNCHER_ERROR_PROFILE, "bad-profile" },
         { LAUNCHER_ERROR_BAD_VALUE, "bad-value" },
         { LAUNCHER_ERROR_DIRECTORY, "directory" },
         { LAUNCHER_ERROR_ACCOUNT, "no-such-account" },

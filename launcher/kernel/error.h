@@ -9,6 +9,7 @@
 typedef enum {
         LAUNCHER_ERROR_USAGE,         /* an option or operand that is none */
         LAUNCHER_ERROR_JOB,           /* --job: not JSON, or not a job */
+        LAUNCHER_ERROR_PROFILE,       /* a file of a profile that cannot be used */
         LAUNCHER_ERROR_BAD_VALUE,     /* an option that is one, with a value that cannot be used */
         LAUNCHER_ERROR_DIRECTORY,     /* the working directory cannot be used */
         LAUNCHER_ERROR_ACCOUNT,       /* a user or group that does not exist */

@@ -9,7 +9,7 @@
 
 #include "answer.h"
 #include "launcher/kernel/error.h"
-#include "trusted.h"
+#include "launcher/trusted.h"
 #include "units/text.h"
 
 #define SHOWN 80
@@ -73,6 +73,7 @@ static void read_lines(Search *search, const char *path, TakeLine take) {
         if (search->has_failed || !path)
                 return;
         if (!trusted_read(path, &text, search->error)) {
+                g_prefix_error(search->error, "--net: ");
                 search->has_failed = true;
                 return;
         }

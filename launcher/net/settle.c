@@ -5,9 +5,9 @@
 #include "settle.h"
 
 #include "launcher/kernel/error.h"
+#include "launcher/trusted.h"
 #include "registries.h"
 #include "resolve.h"
-#include "trusted.h"
 
 #define SYSTEM_LISTS "/etc/cordon/net.d"
 
@@ -24,8 +24,10 @@ static bool read_list(Allow *allow, const char *name, GError **error) {
                 if (!g_path_is_absolute(paths[i])) /* the working directory is nobody's home */
                         continue;
 
-                if (!trusted_read(paths[i], &text, error))
+                if (!trusted_read(paths[i], &text, error)) {
+                        g_prefix_error(error, "--net: ");
                         return false;
+                }
                 if (text)
                         return allow_add_file(allow, paths[i], text, error);
         }

@@ -15,6 +15,7 @@
 #include "launcher/console.h"
 #include "launcher/interrupt.h"
 #include "launcher/kernel/error.h"
+#include "launcher/layers.h"
 #include "launcher/session.h"
 #include "units/text.h"
 #include "verbs.h"
@@ -29,6 +30,7 @@
 typedef struct {
         Options options;
         Caller caller;
+        ProfileShelf *shelf;
         Intake *intake;
         Ledger ledger;
         Store *store;
@@ -39,6 +41,7 @@ static void batch_clear(Batch *batch) {
         ledger_clear(&batch->ledger);
         store_free(batch->store);
         caller_clear(&batch->caller);
+        profile_shelf_free(batch->shelf);
         options_clear(&batch->options);
 }
 
@@ -68,7 +71,7 @@ static bool parse(Batch *batch, char **argv, GError **error) {
         Options *options = &batch->options;
 
         options->verb = VERB_BATCH;
-        if (!options_parse(options, argv, error))
+        if (!layers_parse(options, argv, error))
                 return false;
         return options->is_help ||
                ((!options->command[0] || choices_take_file(options, options->command[0], error)) &&
@@ -114,6 +117,7 @@ static bool prepare(Batch *batch, GError **error) {
         const BatchChoices *choices = &options->batch;
 
         ledger_init(&batch->ledger);
+        batch->shelf = profile_shelf_new();
         batch->intake = intake_open(choices->file, error);
         if (!batch->intake || !caller_read_namespaces(&batch->caller, error))
                 return false;
@@ -197,6 +201,7 @@ int verb_batch(char **argv) {
 
         ForemanOrder order = { .options = &batch.options,
                                .words = argv,
+                               .shelf = batch.shelf,
                                .caller = &batch.caller,
                                .intake = batch.intake,
                                .ledger = &batch.ledger,

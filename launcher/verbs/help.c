@@ -93,6 +93,20 @@ void help_print_batch(FILE *stream) {
                         "cordon-outcome(5).\n");
 }
 
+void help_print_profile(FILE *stream) {
+        fprintf(stream, "Usage: cordon profile [OPTIONS] [NAME]\n\n"
+                        "Lists the profiles that --profile takes, or shows one: what it says, and "
+                        "in\nwhich file and line.\n");
+        options_print(stream, VERB_PROFILE);
+        fprintf(stream, "\nExit status:\n"
+                        "  0      all of them can be used\n"
+                        "  125    one cannot, or there is none of that name\n"
+                        "\nFiles, the later in place of the earlier one of its name:\n"
+                        "  what came with cordon, /etc/cordon/profiles/NAME.conf,\n"
+                        "  ~/.config/cordon/profiles/NAME.conf; in each also NAME.conf.d/*.conf\n"
+                        "\nThe manual: cordon-profile(1); the files: cordon.conf(5).\n");
+}
+
 void help_print_doctor(FILE *stream) {
         fprintf(stream, "Usage: cordon doctor [OPTIONS]\n\n"
                         "Says what this machine and its managers can enforce, and what would help "

@@ -8,4 +8,5 @@
 void help_print_run(FILE *stream);
 void help_print_shell(FILE *stream);
 void help_print_batch(FILE *stream);
+void help_print_profile(FILE *stream);
 void help_print_doctor(FILE *stream);

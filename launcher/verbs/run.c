@@ -18,9 +18,9 @@
 #include "launcher/detach.h"
 #include "launcher/errand.h"
 #include "launcher/interrupt.h"
-#include "launcher/job.h"
 #include "launcher/kernel/error.h"
 #include "launcher/launch.h"
+#include "launcher/layers.h"
 #include "launcher/options.h"
 #include "launcher/plan.h"
 #include "launcher/record.h"
@@ -179,7 +179,7 @@ static bool complete(Run *run, GError **error) {
 /* The record first: what is wrong with the rest goes there. */
 static bool prepare(Run *run, char **argv, GError **error) {
         g_autoptr(GError) no_sink = NULL;
-        bool parsed = job_options_parse(&run->options, argv, error) &&
+        bool parsed = layers_parse(&run->options, argv, error) &&
                       (!run->kind->settle || run->kind->settle(&run->options, error)) &&
                       session_choose_terminal(&run->options, error);
 

@@ -7,5 +7,7 @@
 int verb_run(char **argv);
 int verb_shell(char **argv);
 int verb_batch(char **argv);
+int verb_profile(char **argv);
 int verb_doctor(char **argv);
 int verb_list_options(char **argv);
+int verb_list_profiles(char **argv);

@@ -12,6 +12,7 @@
 #include "launcher/job.h"
 #include "launcher/json.h"
 #include "launcher/kernel/error.h"
+#include "launcher/layers.h"
 
 #define SIZE_WORDS "accepted: a number with B, K, M, G or T (1024-based), or infinity"
 #define DURATION_WORDS \
@@ -356,7 +357,7 @@ static void test_layers(void) {
                 for (size_t j = 0; layers[i].argv[j]; j++)
                         argv[2 + j] = (char *)layers[i].argv[j];
                 options_init(&options);
-                ok(job_options_parse(&options, argv, &error), "%s", layers[i].what);
+                ok(layers_parse(&options, argv, &error), "%s", layers[i].what);
 
                 g_autofree char *shown = show(&options);
 
@@ -384,7 +385,7 @@ static void test_failures(void) {
                 g_autoptr(GError) error = NULL;
 
                 options_init(&options);
-                ok(!job_options_parse(&options, argvs[i], &error), "refused: %s", messages[i]);
+                ok(!layers_parse(&options, argvs[i], &error), "refused: %s", messages[i]);
                 is(error ? error->message : NULL, messages[i], "in words");
                 is(error ? launcher_error_word(error) : NULL, "bad-job", "as what");
                 is(options.record, "fd:9", "the record still has its place");
@@ -425,7 +426,7 @@ static void test_said_as(void) {
                 for (size_t j = 0; messages[i].argv[j]; j++)
                         argv[2 + j] = (char *)messages[i].argv[j];
                 options_init(&options);
-                ok(job_options_parse(&options, argv, NULL), "a job and %s",
+                ok(layers_parse(&options, argv, NULL), "a job and %s",
                    messages[i].argv[0] ?: "nothing else");
 
                 g_autofree char *said = options_say(&options, messages[i].message);
@@ -442,7 +443,7 @@ static void test_two_jobs(void) {
         g_autoptr(GError) error = NULL;
 
         options_init(&options);
-        ok(!job_options_parse(&options, argv, &error), "two jobs are refused");
+        ok(!layers_parse(&options, argv, &error), "two jobs are refused");
         is(error ? error->message : NULL, "--job is given twice: one run has one job", "in words");
         is(error ? launcher_error_word(error) : NULL, "usage", "as what");
         is(options.record, "fd:9", "the record still has its place");
@@ -466,7 +467,7 @@ static void test_standard_input(void) {
                 if (!freopen(place, "r", stdin))
                         BAIL_OUT("no standard input");
                 options_init(&options);
-                ok(job_options_parse(&options, argv, NULL), "%s comes over standard input",
+                ok(layers_parse(&options, argv, NULL), "%s comes over standard input",
                    inputs[i].job);
                 is(options.input, inputs[i].input, "so the program's is %s", inputs[i].input);
         }

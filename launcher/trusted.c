@@ -20,13 +20,15 @@
 static bool fail(GError **error, const char *path, const char *why) {
         g_autofree char *shown = text_printable(path, PATH_SHOWN);
 
-        g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_BAD_VALUE, "--net: %s: %s", shown, why);
+        g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_BAD_VALUE, "%s: %s", shown, why);
         return false;
 }
 
-static const char *what_is_wrong(const struct stat *st) {
+static const char *what_is_wrong(const struct stat *st, bool is_ours) {
         if (!S_ISREG(st->st_mode))
                 return "not a file";
+        if (is_ours)
+                return (size_t)st->st_size > SIZE_MAX_BYTES ? "too long; accepted: 1M" : NULL;
         if (st->st_uid != 0 && st->st_uid != geteuid())
                 return "not trusted: it is neither root's nor yours";
         if (st->st_mode & 0022)
@@ -43,7 +45,7 @@ static bool read_all(int fd, GByteArray *bytes) {
         return n == 0;
 }
 
-bool trusted_read(const char *path, char **ret_text, GError **error) {
+static bool read_trusted(const char *path, bool is_ours, char **ret_text, GError **error) {
         AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
         g_autoptr(GByteArray) bytes = g_byte_array_new();
         struct stat st;
@@ -54,11 +56,20 @@ bool trusted_read(const char *path, char **ret_text, GError **error) {
                 return true;
         if (fd < 0 || fstat(fd, &st) < 0)
                 return fail(error, path, g_strerror(errno));
-        wrong = what_is_wrong(&st);
+        wrong = what_is_wrong(&st, is_ours);
         if (wrong)
                 return fail(error, path, wrong);
         if (!read_all(fd, bytes) || (bytes->len > 0 && memchr(bytes->data, 0, bytes->len)))
                 return fail(error, path, "not a text that can be read");
-        *ret_text = g_strndup((const char *)bytes->data, bytes->len);
+        g_byte_array_append(bytes, (const guint8 *)"", 1);
+        *ret_text = (char *)g_byte_array_free(g_steal_pointer(&bytes), FALSE);
         return true;
+}
+
+bool trusted_read(const char *path, char **ret_text, GError **error) {
+        return read_trusted(path, false, ret_text, error);
+}
+
+bool trusted_read_ours(const char *path, char **ret_text, GError **error) {
+        return read_trusted(path, true, ret_text, error);
 }
