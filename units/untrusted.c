@@ -86,8 +86,8 @@ static const Row table[] = {
 static const UntrustedResidualInfo residuals[_RESIDUAL_MAX] = {
         [RESIDUAL_SIGNALS] = { "signals", "it can send signals to other processes of its user" },
         [RESIDUAL_PROCESSES] = { "processes",
-                                 "it sees other processes, and can set resource limits and "
-                                 "the OOM score of those of its user" },
+                                 "it sees other processes, and can set the OOM score of those of "
+                                 "its user" },
         [RESIDUAL_SOCKETS] = { "sockets", "it can connect to abstract sockets of the network" },
         [RESIDUAL_TMP] = { "tmp", "what it writes to /tmp and /var/tmp fills the machine's disk" },
         [RESIDUAL_FILES] = { "files", "it can write what its user may write" },
