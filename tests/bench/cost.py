@@ -87,6 +87,22 @@ def usage(report, ground, quick):
         report.row(label, "{peak_kib:7.0f} KiB; {client_ms:6.2f} ms; {manager_ms:6.2f} ms + {reaped_ms:.2f} ms"
                    .format(**found[label]))
     report.keep("usage", found)
+    many_jobs(report, ground, 200 if quick else 1000)
+
+
+def many_jobs(report, ground, count):
+    report.title(f"of {count} jobs in one process: CPU time and peak memory of it; CPU time of the manager and of its children")
+    found = {}
+    for label, command in (
+            ("cordon batch, limits", ground.batch("--quiet", *LIMITS, jobs_file(ground, count))),
+            ("floor, a slice a run, 4 in flight", ground.floor(count, 4, *LIMITS_OF_FLOOR))):
+        own, reaped = ground.manager_cpu_usec()
+        measured = ground.meter(command)
+        own_after, reaped_after = ground.manager_cpu_usec()
+        found[label] = {**measured._asdict(), "manager_usec": own_after - own, "reaped_usec": reaped_after - reaped}
+        report.row(label, f"{measured.cpu_usec / 1e6:6.2f} s; {measured.peak_kib:6} KiB; "
+                          f"{(own_after - own) / 1e6:6.2f} s + {(reaped_after - reaped) / 1e6:.2f} s")
+    report.keep("many_jobs", found)
 
 
 def counted(report, ground, quick):

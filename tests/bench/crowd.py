@@ -128,14 +128,17 @@ def under_load(report, ground, quick):
     report.keep("under_load", found)
 
 
-def cgroups_below(pid):
-    """In all hierarchies together."""
-    with open(f"/proc/{pid}/cgroup", encoding="utf-8") as file:
-        paths = {line.rstrip("\n").split(":", 2)[2] for line in file}
+def cgroups_of(ground):
+    """Ours, beside the manager's own, in all hierarchies together. While one of ours runs there are some."""
+    with open(f"/proc/{ground.manager}/cgroup", encoding="utf-8") as file:
+        paths = {os.path.dirname(line.rstrip("\n").split(":", 2)[2]) for line in file if "init.scope" in line}
     with open("/proc/self/mountinfo", encoding="utf-8") as file:
         points = {line.split()[4] for line in file if " - cgroup" in line}
-    places = {os.path.realpath(point + path) for point in points for path in paths if path != "/"}
-    return sum(len(folders) for place in places for _, folders, _ in os.walk(place))
+    places = {os.path.realpath(point + path) for point in points for path in paths}
+    count = sum(name.startswith("cordon") for place in places for _, folders, _ in os.walk(place) for name in folders)
+    if count == 0:
+        raise Unavailable("no cgroup of ours was found, and one run of ours is there")
+    return count
 
 
 def units_of(ground):
@@ -168,7 +171,7 @@ def long(report, ground, quick):
                     batch.take()
             samples.append({"jobs": done, "seconds": time.monotonic() - began, "memory": batch.memory_kib(),
                             "fds": batch.fds(), "units": settled(ground, units_of),
-                            "cgroups": settled(ground, lambda g: cgroups_below(g.manager)),
+                            "cgroups": settled(ground, cgroups_of),
                             "manager": memory_of(ground.manager)[0]})
     finally:
         batch.close()

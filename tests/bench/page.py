@@ -25,10 +25,11 @@ def table(head, rows):
             *("| " + " | ".join(cell(part) for part in row) + " |" for row in rows), ""]
 
 
-def machine_lines(facts):
+def machine_lines(facts, is_quick):
     return [f"{facts['date']}; {facts['cordon']} ({facts.get('commit') or UNKNOWN}), {facts['systemd'] or 'no systemd-run'}, "
             f"kernel {facts['kernel']} {facts['architecture']}, {facts.get('processor') or UNKNOWN}, "
-            f"{facts['cpus']} CPUs, load {facts['load'][0]:.1f} at the beginning.", ""]
+            f"{facts['cpus']} CPUs, load {facts['load'][0]:.1f} at the beginning"
+            f"{', --quick (fewer runs)' if is_quick else ''}.", ""]
 
 
 def target_lines(targets):
@@ -56,7 +57,7 @@ def section_lines(section):
 
 
 def render(document):
-    lines = [HEAD, *machine_lines(document["machine"]), *target_lines(document["targets"]), "## Figures"]
+    lines = [HEAD, *machine_lines(document["machine"], document.get("quick")), *target_lines(document["targets"]), "## Figures"]
     for section in document["sections"]:
         if section["rows"]:
             lines += section_lines(section)
