@@ -85,9 +85,13 @@ class Contest:
     def __init__(self, between=lambda: None):
         """between: called before each."""
         self.competitors, self.samples, self.pairs, self.between = {}, {}, [], between
+        self.guests, self.dropped = set(), {}
 
-    def add(self, label, competitor, *ours):
-        """A command, or whatever returns milliseconds when it is called. ours: the labels that it competes with."""
+    def add(self, label, competitor, *ours, is_guest=False):
+        """A command, or whatever returns milliseconds when it is called. ours: the labels that it competes with. A guest
+        that fails is dropped, with its reason; anybody else ends the contest."""
+        if is_guest:
+            self.guests.add(label)
         self.competitors[label] = competitor if callable(competitor) else Command(competitor)
         self.samples[label] = []
         for mine in ours:
@@ -103,16 +107,32 @@ class Contest:
         """Each round has an order of its own, and the same one each time that this is run: what one leaves to the next (a
         manager or a kernel that still clears up) is not always left to the same. A first round warms up and is not
         counted. On a slow or busy machine there are fewer rounds."""
+        for label in self.labels():
+            self.once(label)
         deadline = time.monotonic() + seconds
-        labels = self.labels()
-        for label in labels:
-            self.competitors[label]()
         for number in range(rounds):
             if number >= FEWEST_ROUNDS and time.monotonic() > deadline:
                 return
+            labels = self.labels()
             for label in random.Random(number).sample(labels, len(labels)):
-                self.between()
-                self.samples[label].append(self.competitors[label]())
+                took = self.once(label)
+                if took is not None:
+                    self.samples[label].append(took)
+
+    def once(self, label):
+        self.between()
+        try:
+            return self.competitors[label]()
+        except Unavailable as reason:
+            if label not in self.guests:
+                raise
+            self.drop(label, reason)
+            return None
+
+    def drop(self, label, reason):
+        del self.competitors[label], self.samples[label]
+        self.pairs = [(ours, rivals) for ours, rivals in self.pairs if label not in rivals]
+        self.dropped[label] = reason
 
     def ratio(self, ours, *rivals):
         """Round by round."""

@@ -119,7 +119,7 @@ def counted(report, ground, quick):
              "cordon run --help": ground.cordon("run", "--help"),
              "cordon run --dry-run, limits": ground.run("--dry-run", *LIMITS, "--", PROGRAM)}
     units = os.path.join(os.path.dirname(os.path.dirname(ground.program)), "tests", "unit")
-    for name in ("compose", "cause", "limit", "job", "verdict"):
+    for name in ("compose", "cause", "verdict", "name", "format"):
         if os.access(os.path.join(units, f"test-{name}"), os.X_OK):
             cases[f"the whole of test-{name}"] = [os.path.join(units, f"test-{name}")]
     try:

@@ -167,8 +167,11 @@ class Ground:
         return Measured(wall, user + system, peak)
 
     def manager_own_usec(self):
-        with open(f"/proc/{self.manager}/schedstat", encoding="ascii") as file:
-            return int(file.read().split()[0]) / 1e3
+        try:
+            with open(f"/proc/{self.manager}/schedstat", encoding="ascii") as file:
+                return int(file.read().split()[0]) / 1e3
+        except OSError as error:
+            raise Unavailable("the manager went away meanwhile") from error
 
     def settle(self):
         """Until the manager has done what the last one left to it: that is not the next one's."""
@@ -206,8 +209,9 @@ class Ground:
 
     def hold_manager(self):
         """Starts it where it is not there. The program tells its parent: that is the manager."""
-        if self.holder:
+        if self.is_held():
             return
+        self.forget_manager()
         self.holder = subprocess.Popen(
             self.run("--", "sh", "-c", "echo $PPID; exec cat >/dev/null"),
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -221,12 +225,24 @@ class Ground:
             self.keeper = parent_of(self.manager)
             self.runtime_dir = arguments_of(self.keeper)[1]
 
+    def is_held(self):
+        return self.holder and self.holder.poll() is None and os.path.exists(f"/proc/{self.manager}")
+
     def let_holder_go(self):
-        self.holder.stdin.close()
-        self.holder.wait(PATIENCE_S)
-        self.holder.stdout.close()
-        self.holder.stderr.close()
-        self.holder = None
+        """What it has to say of its end. Without its manager it may wait for one to come back."""
+        try:
+            _, words = self.holder.communicate(timeout=PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            self.holder.kill()
+            _, words = self.holder.communicate()
+        status, self.holder = self.holder.returncode, None
+        return f"status {status}: {words.strip() or 'without a word'}"
+
+    def forget_manager(self):
+        """Of one that went by itself."""
+        if self.holder:
+            print(f"  the manager went away, and the run that held it: {self.let_holder_go()}")
+        self.has_bus = False
 
     def let_manager_go(self):
         """Waits until nothing of it is left; what is run next starts another."""
@@ -234,9 +250,10 @@ class Ground:
             raise Unavailable("only a private manager comes and goes")
         if not self.is_own:
             raise Unavailable("no mount namespace of our own: the manager may be anybody's")
-        if self.holder:
+        if self.is_held():
             self.stop_bus()
             self.let_holder_go()
+        self.forget_manager()
         deadline = time.monotonic() + PATIENCE_S
         while self.runtime_dir and os.path.exists(self.runtime_dir):
             if time.monotonic() > deadline:

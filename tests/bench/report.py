@@ -38,6 +38,8 @@ class Report:
     def contest(self, name, contest, rounds, seconds):
         """Runs it and prints each one's times, then what competes."""
         contest.run(rounds, seconds)
+        for label, reason in contest.dropped.items():
+            self.leave_out(label, reason)
         self.keep(name, contest.as_dict())
         for label in contest.labels():
             self.spread(label, contest.samples[label])

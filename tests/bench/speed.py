@@ -32,7 +32,8 @@ def add_rivals(report, ground, contest):
 
     def add(label, make, *properties, ours, environment=None):
         try:
-            contest.add(label, Command(rivals.tried(ground, make, *properties), environment), *ours)
+            contest.add(label, Command(rivals.tried(ground, make, *properties), environment), *ours,
+                        is_guest=True)
         except Unavailable as reason:
             report.leave_out(label, reason)
 
