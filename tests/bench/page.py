@@ -4,7 +4,7 @@
 HEAD = """# What it costs, measured
 
 Made by `./dev bench --write-docs` of its own results; do not edit. What competes was measured in turns, one of each a
-round, in one run: compare ratios, not milliseconds of different machines. A ratio is taken round by round, and the median is
+round: compare ratios, not milliseconds of different machines. A ratio is taken round by round, and the median is
 held to the bound. The floor (`tests/bench/floor.c`) is one StartTransientUnit with our properties over a direct
 connection, `/bin/true` without gate, guard or read-back, its end seen in the manager's signals, and the stop of its slice.
 systemd-run is `systemd-run --wait --pipe`; it needs a bus, so dbus-daemon runs in the private manager for it.
@@ -25,11 +25,26 @@ def table(head, rows):
             *("| " + " | ".join(cell(part) for part in row) + " |" for row in rows), ""]
 
 
-def machine_lines(facts, is_quick):
-    return [f"{facts['date']}; {facts['cordon']} ({facts.get('commit') or UNKNOWN}), {facts['systemd'] or 'no systemd-run'}, "
+def machine_lines(facts, is_quick, measured):
+    return [f"* {measured or 'all'}: {facts['date']}; {facts['cordon']} ({facts.get('commit') or UNKNOWN}), {facts['systemd'] or 'no systemd-run'}, "
             f"kernel {facts['kernel']} {facts['architecture']}, {facts.get('processor') or UNKNOWN}, "
             f"{facts['cpus']} CPUs, load {facts['load'][0]:.1f} at the beginning"
-            f"{', --quick (fewer runs)' if is_quick else ''}.", ""]
+            f"{', --quick (fewer runs)' if is_quick else ''}."]
+
+
+def each_machine(document):
+    """What was measured apart may be from another day."""
+    documents = [document, *document.get("joined", [])]
+    return [line for number, each in enumerate(documents)
+            for line in machine_lines(each["machine"], each.get("quick"), ", ".join(each.get("measured", [])))
+            if number == 0 or each["machine"] != document["machine"]]
+
+
+def figure(row):
+    value = f"{number(row['value'])} {row['unit']}".strip()
+    if row["n"] == 1:
+        return value
+    return f"{value} ({number(row['p10'])}..{number(row['p90'])}, {row['n']})"
 
 
 def target_lines(targets):
@@ -37,9 +52,8 @@ def target_lines(targets):
         return []
     return ["## Targets", "",
             *table(("what", "manager", "bound", "median (p10..p90, n)", ""),
-                   ((row["what"], row["manager"] or "any", row["bound"],
-                     f"{number(row['value'])} {row['unit']} ({number(row['p10'])}..{number(row['p90'])}, {row['n']})",
-                     row["verdict"]) for row in targets))]
+                   ((row["what"], row["manager"] or "any", row["bound"], figure(row), row["verdict"])
+                    for row in targets))]
 
 
 def section_lines(section):
@@ -57,7 +71,7 @@ def section_lines(section):
 
 
 def render(document):
-    lines = [HEAD, *machine_lines(document["machine"], document.get("quick")), *target_lines(document["targets"]), "## Figures"]
+    lines = [HEAD, *each_machine(document), "", *target_lines(document["targets"]), "## Figures"]
     for section in document["sections"]:
         if section["rows"]:
             lines += section_lines(section)

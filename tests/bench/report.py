@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What was found: said at once, and kept for the file and for the page that is made of it."""
 from contest import median, quantile, spread
-from target import bound_of, find, verdict
+from target import bound_of, find, rank, verdict
 
 
 class Report:
@@ -67,5 +67,5 @@ class Report:
                   f"{row['what']}{manager}")
 
     def as_dict(self):
-        return {"targets": self.targets, "sections": self.sections, "left_out": self.left_out,
+        return {"targets": sorted(self.targets, key=lambda row: (row["manager"], rank(row["key"]))), "sections": self.sections, "left_out": self.left_out,
                 "results": self.results}

@@ -16,11 +16,15 @@ TARGETS = (
     Target("cold", "from asking to the running program, private manager not running", True, 250, "ms"),
     Target("doctor", "`cordon doctor`", True, 2000, "ms"),
     Target("running-memory", "memory of ours for each job of a batch that runs, at the most of them", True, 64, "KiB"),
-    Target("growth-memory", "growth over the second half of a long batch: memory of ours", True, 256, "KiB"),
-    Target("growth-fds", "… descriptors", True, 0, ""),
-    Target("growth-units", "… units of the manager", True, 0, ""),
-    Target("growth-cgroups", "… cgroups", True, 0, ""),
+    Target("growth-memory", "memory of ours, growth over the second half of a long batch", True, 256, "KiB"),
+    Target("growth-fds", "descriptors of ours, likewise", True, 0, ""),
+    Target("growth-units", "units of the manager, likewise", True, 0, ""),
+    Target("growth-cgroups", "cgroups, likewise", True, 0, ""),
 )
+
+
+def rank(key):
+    return [target.key for target in TARGETS].index(key)
 
 
 def find(key):
