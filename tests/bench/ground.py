@@ -210,6 +210,7 @@ class Ground:
     def hold_manager(self):
         """Starts it where it is not there. The program tells its parent: that is the manager."""
         if self.is_held():
+            self.check_manager()
             return
         self.forget_manager()
         self.holder = subprocess.Popen(
@@ -224,6 +225,13 @@ class Ground:
         if self.kind == "private":
             self.keeper = parent_of(self.manager)
             self.runtime_dir = arguments_of(self.keeper)[1]
+
+    def check_manager(self):
+        """A private manager is another one as soon as anything of our world has changed, such as a mount."""
+        done = subprocess.run(self.run("--", "sh", "-c", "echo $PPID"), stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, check=False)
+        if done.stdout.strip() != str(self.manager):
+            raise Unavailable(f"runs do not go to the manager that is held: {(done.stdout + done.stderr).strip()}")
 
     def is_held(self):
         return self.holder and self.holder.poll() is None and os.path.exists(f"/proc/{self.manager}")

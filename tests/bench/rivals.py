@@ -36,7 +36,8 @@ def bwrap(ground):
 
 
 def firejail(ground):
-    return [ground.tool("firejail"), "--quiet", "--noprofile", "--rlimit-nofile=64", "--timeout=00:00:30", "--",
+    """It leaves mounts where it was started, which would make another world of it, with another private manager."""
+    return [ground.tool("unshare"), "--mount", "--", ground.tool("firejail"), "--quiet", "--noprofile", "--rlimit-nofile=64", "--timeout=00:00:30", "--",
             PROGRAM]
 
 
