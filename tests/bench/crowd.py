@@ -26,8 +26,8 @@ class OpenBatch:
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.begun = os.path.join(ground.folder, f"begun-{self.process.pid}")
 
-    def give(self, *command, count=1):
-        self.process.stdin.write((json.dumps({"command": command}) + "\n") * count)
+    def give(self, *command, count=1, **more):
+        self.process.stdin.write((json.dumps({"command": command, **more}) + "\n") * count)
         self.process.stdin.flush()
 
     def take(self):
@@ -44,7 +44,8 @@ class OpenBatch:
 
     def put_to_sleep(self, count, wanted):
         """Waits until as many as are wanted sleep."""
-        self.give("sh", "-c", f"echo >>{self.begun}; exec sleep 100000", count=count)
+        self.give("sh", "-c", f"echo >>{self.begun}; exec sleep 100000", count=count,
+                  limits={"timeout": "10h"})
         deadline = time.monotonic() + PATIENCE_S
         while not os.path.exists(self.begun) or os.path.getsize(self.begun) < wanted:
             if time.monotonic() > deadline or self.process.poll() is not None:
