@@ -12,7 +12,7 @@ from ground import Unavailable, memory_of
 from rivals import LIMITS, LIMITS_OF_FLOOR, PROGRAM
 from target import find
 
-PATIENCE_S = 120
+PATIENCE_S = 600
 SLEEPERS_AT_A_TIME = 10
 LONG_JOBS, LONG_STEP = 20_000, 1000
 
