@@ -174,12 +174,12 @@ def long(report, ground, quick):
                             "fds": batch.fds(), "units": settled(ground, units_of),
                             "cgroups": settled(ground, cgroups_of),
                             "manager": memory_of(ground.manager)[0]})
+            if done % (jobs // 5) == 0:
+                report.row(f"after {done} jobs", "{seconds:6.0f} s: {memory} KiB, {fds} descriptors; {units} units, "
+                           "{cgroups} cgroups, manager {manager} KiB".format(**samples[-1]))
     finally:
         batch.close()
     report.keep("long", samples)
-    for sample in samples[:: max(len(samples) // 5, 1)]:
-        report.row(f"after {sample['jobs']} jobs", "{seconds:6.0f} s: {memory} KiB, {fds} descriptors; {units} units, "
-                   "{cgroups} cgroups, manager {manager} KiB".format(**sample))
     half = len(samples) // 2
     for key in ("memory", "fds", "units", "cgroups"):
         early, late = (median([sample[key] for sample in part]) for part in (samples[half:half + 3], samples[-3:]))

@@ -78,7 +78,7 @@ def user_runtime_dir():
 class Ground:
     def __init__(self, cordon, kind="private"):
         self.program, self.kind = os.path.abspath(cordon), kind
-        self.holder = self.runtime_dir = self.manager = None
+        self.holder = self.runtime_dir = self.manager = self.guard_pid = None
         self.has_bus = False
         self.is_own = False
 
@@ -166,28 +166,31 @@ class Ground:
             raise Unavailable(f"`{' '.join(command)}` ended with wait status {status}")
         return Measured(wall, user + system, peak)
 
-    def manager_own_usec(self):
+    @staticmethod
+    def own_usec(pid):
         try:
-            with open(f"/proc/{self.manager}/schedstat", encoding="ascii") as file:
+            with open(f"/proc/{pid}/schedstat", encoding="ascii") as file:
                 return int(file.read().split()[0]) / 1e3
         except OSError as error:
-            raise Unavailable("the manager went away meanwhile") from error
+            raise Unavailable("the manager, or the guard, went away meanwhile") from error
 
     def settle(self):
         """Until the manager has done what the last one left to it: that is not the next one's."""
         deadline = time.monotonic() + SETTLED_AT_LAST_S
-        before, now = None, self.manager_own_usec()
+        before, now = None, self.own_usec(self.manager)
         while now != before and time.monotonic() < deadline:
             time.sleep(SETTLED_AFTER_S)
-            before, now = now, self.manager_own_usec()
+            before, now = now, self.own_usec(self.manager)
 
     def manager_cpu_usec(self):
-        """Of the manager, and of what it reaped: gates, programs, and its own children before they become them."""
+        """Of the manager; and of its children: what it reaped (gates, programs, its own before they become them), and the
+        guard, which clears up for launchers that have gone."""
         self.settle()
-        own = self.manager_own_usec()
+        own = self.own_usec(self.manager)
         with open(f"/proc/{self.manager}/stat", encoding="utf-8") as file:
             fields = file.read().rsplit(")", 1)[1].split()
-        return own, (int(fields[13]) + int(fields[14])) * 1e6 / os.sysconf("SC_CLK_TCK")
+        reaped = (int(fields[13]) + int(fields[14])) * 1e6 / os.sysconf("SC_CLK_TCK")
+        return own, reaped + (self.own_usec(self.guard_pid) if self.guard_pid else 0)
 
     def guard(self):
         """Its process; None: there is none."""
@@ -222,6 +225,7 @@ class Ground:
             self.holder = None
             raise Unavailable(why.strip().removeprefix("cordon: ") or f"no {self.kind} manager")
         self.manager = int(said)
+        self.guard_pid = self.guard()
         if self.kind == "private":
             self.keeper = parent_of(self.manager)
             self.runtime_dir = arguments_of(self.keeper)[1]

@@ -4,6 +4,7 @@ not change. A message is known by its header, which sd-bus reads by itself; its 
 on which one was seen, the handshake included."""
 import os
 import re
+import shutil
 import subprocess
 from collections import namedtuple
 
@@ -33,14 +34,21 @@ def parse(text):
 
 
 def trace(ground, command, environment=None):
-    path = os.path.join(ground.folder, "trace")
-    done = subprocess.run([ground.tool("strace"), "-f", "-qq", "-s", "16", "-o", path, *command],
+    folder = os.path.join(ground.folder, "trace")
+    shutil.rmtree(folder, ignore_errors=True)
+    os.mkdir(folder)
+    # A file for each process: in one for all of them calls are cut into pieces.
+    path = os.path.join(folder, "of")
+    done = subprocess.run([ground.tool("strace"), "-ff", "-qq", "-s", "16", "-o", path, *command],
                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                           check=False, env=environment)
     if done.returncode != 0:
         raise Unavailable(f"under strace it ends with status {done.returncode}: {done.stderr.strip()[-200:]}")
-    with open(path, encoding="utf-8", errors="replace") as file:
-        return parse(file.read())
+    found = []
+    for name in os.listdir(folder):
+        with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
+            found.append(parse(file.read()))
+    return Trace(*(sum(parts) for parts in zip(*found)))
 
 
 def instructions(ground, command):
