@@ -12,7 +12,7 @@ from ground import Unavailable, memory_of
 from rivals import LIMITS, LIMITS_OF_FLOOR, PROGRAM
 from target import find
 
-PATIENCE_S = 600
+PATIENCE_S, SETTLED_AT_LAST_S = 600, 3
 SLEEPERS_AT_A_TIME = 10
 LONG_JOBS, LONG_STEP = 20_000, 1000
 
@@ -146,16 +146,20 @@ def units_of(ground):
     return len(ground.systemctl("list-units", "--all", "--no-legend", "--plain", "cordon*").splitlines())
 
 
-def settled(ground, count):
-    """What the manager still clears away is not left over."""
-    deadline = time.monotonic() + 3
-    value = count(ground)
-    while time.monotonic() < deadline:
-        again = count(ground)
-        if again >= value:
-            return value
-        value = again
+def settled(count, known):
+    """What is still being cleared away is not left over: until it is no more than what was known."""
+    deadline = time.monotonic() + SETTLED_AT_LAST_S
+    value = count()
+    while value > (known or 0) and time.monotonic() < deadline:
+        time.sleep(0.05)
+        value = count()
     return value
+
+
+def look(ground, batch, known):
+    counts = {"fds": batch.fds, "units": lambda: units_of(ground), "cgroups": lambda: cgroups_of(ground)}
+    return {"memory": batch.memory_kib(), "manager": memory_of(ground.manager)[0],
+            **{key: settled(count, known.get(key)) for key, count in counts.items()}}
 
 
 def long(report, ground, quick):
@@ -170,10 +174,8 @@ def long(report, ground, quick):
                 batch.give(PROGRAM, count=step)
                 for _ in range(step):
                     batch.take()
-            samples.append({"jobs": done, "seconds": time.monotonic() - began, "memory": batch.memory_kib(),
-                            "fds": batch.fds(), "units": settled(ground, units_of),
-                            "cgroups": settled(ground, cgroups_of),
-                            "manager": memory_of(ground.manager)[0]})
+            took = time.monotonic() - began
+            samples.append({"jobs": done, "seconds": took, **look(ground, batch, samples[0] if samples else {})})
             if done % (jobs // 5) == 0:
                 report.row(f"after {done} jobs", "{seconds:6.0f} s: {memory} KiB, {fds} descriptors; {units} units, "
                            "{cgroups} cgroups, manager {manager} KiB".format(**samples[-1]))
