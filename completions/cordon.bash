@@ -18,27 +18,35 @@ _cordon_words() {
     done
 }
 
-# _cordon_value NAMES CURRENT: what a value named "truncate|kill" or "FILE|-|fd:N" can be.
+# _cordon_value OPTION TYPED: what its value can be: files where it is named so ("FILE|-|fd:N"), else what the program says.
 _cordon_value() {
-    local name names
-    IFS='|' read -ra names <<<"$1"
+    local name names value
+    IFS='|' read -ra names <<<"${values[$1]-}"
     for name in "${names[@]}"; do
         case $name in
-        FILE | PATH | DIR)
+        FILE | PATH* | DIR)
             compopt -o filenames
             [[ $name == DIR ]] && mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -d -- "$2")
             [[ $name != DIR ]] && mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$2")
             ;;
-        PROFILE)
-            mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W \
-                "$("${words[0]}" --list-profiles 2>/dev/null | cut -f1)" -- "$2")
-            ;;
-        [a-z]*=[A-Z]*)
-            [[ ${name%%=*}= == "$2"* ]] && compopt -o nospace && COMPREPLY+=("${name%%=*}=")
-            ;;
-        *[A-Z]*) ;;
-        "$2"*) COMPREPLY+=("$name") ;;
         esac
+    done
+    [[ $1 != FILE ]] || return
+    while IFS=$'\t' read -r value _; do
+        [[ $value == "$2"* ]] || continue
+        [[ $value != *= ]] || compopt -o nospace
+        COMPREPLY+=("$value")
+    done < <("${words[0]}" --list-values "${words[1]}" "$1" "$2" "${words[@]:2:at-2}" 2>/dev/null)
+    _cordon_trim "$2"
+}
+
+# _cordon_trim TYPED: of a word that is split at = and :, bash replaces what stands behind the last of them.
+_cordon_trim() {
+    local last=${COMP_WORDS[COMP_CWORD]} kept i
+    [[ $last != [=:] ]] || last=
+    kept=${1%"$last"}
+    for i in "${!COMPREPLY[@]}"; do
+        COMPREPLY[i]=${COMPREPLY[i]#"$kept"}
     done
 }
 
@@ -89,7 +97,7 @@ _cordon() {
         -*)
             [[ -n ${values[$option]-} ]] || continue
             if ((++i == at)); then
-                _cordon_value "${values[$option]}" "$current"
+                _cordon_value "$option" "$current"
                 return
             fi
             ;;
@@ -98,7 +106,7 @@ _cordon() {
     done
 
     case $current in
-    --*=*) _cordon_value "${values[${current%%=*}]-}" "${current#*=}" ;;
+    --*=*) _cordon_value "${current%%=*}" "${current#*=}" ;;
     -*) mapfile -t COMPREPLY < <(compgen -W "${!values[*]}" -- "$current") ;;
     *) _cordon_word "${starts[at]}" "$current" ;;
     esac

@@ -9,22 +9,19 @@ function __cordon_value_names
     end
 end
 
-# Offers what a value of these names can be; what is typed already is $argv[1].
+# Offers what the value of option $argv[2] of verb $argv[1] can be: files where it is named so, else what the program says.
+# What is typed of it is $argv[3].
 function __cordon_value
-    for name in $argv[2..]
+    set -l words (commandline -opc)
+    for name in (__cordon_value_names $argv[1] $argv[2])
         switch $name
-            case FILE PATH
-                __fish_complete_path $argv[1]
+            case FILE 'PATH*'
+                __fish_complete_path $argv[3]
             case DIR
-                __fish_complete_directories $argv[1]
-            case PROFILE
-                set -l program (commandline -opc)[1]
-                $program --list-profiles 2>/dev/null
-            case '*'
-                set -l begun (string replace -r '^([a-z]+=)[A-Z]+$' '$1' -- $name)
-                string match -qr '[A-Z]' -- $begun; or echo $begun
+                __fish_complete_directories $argv[3]
         end
     end
+    test $argv[2] = FILE; or $words[1] --list-values $argv $words[3..] 2>/dev/null
 end
 
 function __cordon_complete
@@ -49,7 +46,7 @@ function __cordon_complete
                 set -l names (__cordon_value_names $words[2] $words[$i])
                 if set -q names[1]
                     if not set -q words[(math $i + 1)]
-                        __cordon_value "$current" $names
+                        __cordon_value $words[2] $words[$i] "$current"
                         return
                     end
                     set i (math $i + 1)
@@ -62,7 +59,7 @@ function __cordon_complete
 
     if not set -q words[$i]; and test "$words[-1]" != --
         if string match -qr '^(?<option>--[^=]+)=(?<typed>.*)' -- $current
-            for value in (__cordon_value "$typed" (__cordon_value_names $words[2] $option))
+            for value in (__cordon_value $words[2] $option "$typed")
                 echo $option=$value
             end
             return
@@ -72,7 +69,7 @@ function __cordon_complete
         end
     end
     if set -q operand[1]
-        __cordon_value "$current" $operand
+        __cordon_value $words[2] $operand "$current"
         return
     end
     complete -C (string join ' ' -- (string escape -- $words[$i..]) "$current")

@@ -2,28 +2,27 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # zsh completion for cordon. What there is to complete, the program itself says.
 
-# _cordon_value NAMES: what a value named "truncate|kill" or "FILE|-|fd:N" can be.
+# _cordon_value OPTION TYPED: what its value can be: files where it is named so ("FILE|-|fd:N"), else what the program says.
 _cordon_value() {
-    local name
-    for name in ${(s:|:)1}; do
+    local name line
+    local -a begun begun_help whole whole_help
+    for name in ${(s:|:)values[$1]-}; do
         case $name in
-        FILE | PATH) _files ;;
+        FILE | PATH*) _files ;;
         DIR) _files -/ ;;
-        PROFILE) _cordon_profiles ;;
-        [a-z]*=[A-Z]*) compadd -S '' -- ${name%%=*}= ;;
-        *[A-Z]*) _message -r $name ;;
-        *) compadd -- $name ;;
         esac
     done
-}
-
-_cordon_profiles() {
-    local line
-    local -a profiles
-    for line in ${(f)"$($program --list-profiles 2>/dev/null)"}; do
-        profiles+=(${line/$'\t'/:})
+    [[ $1 != FILE ]] || return
+    for line in ${(f)"$($program --list-values ${(Q)words[2]} $1 "$2" ${(Q)words[3,CURRENT-1]} 2>/dev/null)"}; do
+        if [[ ${line%%$'\t'*} == *= ]]; then
+            begun+=(${line%%$'\t'*}) begun_help+=("${line/$'\t'/  -- }")
+        else
+            whole+=(${line%%$'\t'*}) whole_help+=("${line/$'\t'/  -- }")
+        fi
     done
-    _describe -t profiles profile profiles
+    (( ! $#begun )) || compadd -S '' -l -d begun_help -a begun
+    (( ! $#whole )) || compadd -l -d whole_help -a whole
+    (( $#begun + $#whole )) || _message -r ${values[$1]-}
 }
 
 _cordon() {
@@ -53,7 +52,7 @@ _cordon() {
         -*)
             [[ -n ${values[$words[i]]-} ]] || continue
             if (( ++i == CURRENT )); then
-                _cordon_value $values[$words[CURRENT-1]]
+                _cordon_value ${words[CURRENT-1]} "${(Q)words[CURRENT]}"
                 return
             fi
             ;;
@@ -63,9 +62,9 @@ _cordon() {
     if (( i == CURRENT )) && [[ $words[i-1] != -- || $i == 3 ]]; then
         case $words[CURRENT] in
         --*=*)
-            local option=${words[CURRENT]%%=*}
+            local option=${words[CURRENT]%%=*} typed=${(Q)words[CURRENT]#*=}
             compset -P 1 '*='
-            _cordon_value "${values[$option]-}"
+            _cordon_value $option "$typed"
             return
             ;;
         -*)
@@ -75,7 +74,7 @@ _cordon() {
         esac
     fi
     if [[ -n $operand ]]; then
-        _cordon_value $operand
+        _cordon_value $operand "${(Q)words[CURRENT]}"
         return
     fi
     shift $(( i - 1 )) words

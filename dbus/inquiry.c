@@ -44,3 +44,25 @@ bool inquiry_unit_is_active(sd_bus *bus, const char *unit, bool *ret_is_active) 
         *ret_is_active = g_strcmp0(state, "active") == 0;
         return true;
 }
+
+char **inquiry_active_units(sd_bus *bus, const char *pattern, uint64_t patience_usec) {
+        g_autoptr(sd_bus_message) message = NULL, reply = NULL;
+        g_autoptr(GPtrArray) units = NULL, names = g_ptr_array_new();
+        const char *const patterns[] = { pattern, NULL }, *const states[] = { "active", NULL };
+        int r = sd_bus_message_new_method_call(bus, &message, MANAGER_DESTINATION, MANAGER_PATH,
+                                               MANAGER_INTERFACE, "ListUnitsByPatterns");
+
+        if (r >= 0)
+                r = sd_bus_message_append_strv(message, (char **)states);
+        if (r >= 0)
+                r = sd_bus_message_append_strv(message, (char **)patterns);
+        if (r >= 0)
+                r = sd_bus_call(bus, message, patience_usec, NULL, &reply);
+        if (r < 0 || !manager_read_units(reply, &units, NULL))
+                return NULL;
+        for (guint i = 0; i < units->len; i++)
+                g_ptr_array_add(names,
+                                g_strdup(((ManagerUnit *)g_ptr_array_index(units, i))->name));
+        g_ptr_array_add(names, NULL);
+        return (char **)g_ptr_array_free(g_steal_pointer(&names), FALSE);
+}

@@ -5,6 +5,7 @@
 #include "dbus/error.h"
 #include "launcher/gate/channel.h"
 #include "units/compose.h"
+#include "units/name.h"
 
 Program *birth_program(const LaunchSettings *settings, const CheckSource *check, Fleet *fleet,
                        const CaptureSet *captures, ProgramHandler handler, void *userdata,
@@ -67,6 +68,6 @@ bool birth_is_over(const Program *program, const UnitState *state) {
 
 char *birth_explain(const Spec *spec, const GError *error) {
         if (g_error_matches(error, DBUS_ERROR, DBUS_ERROR_EXISTS))
-                return g_strdup_printf("--id: \"%s\" is in use", spec->id);
+                return name_in_use(spec->id);
         return NULL;
 }

@@ -24,7 +24,7 @@ static bool is_descriptor(const char *where) {
 }
 
 bool detach_check(const Options *options, bool has_output, GError **error) {
-        if (!options->is_detach || options->is_dry_run)
+        if (!options->is_detach || options_are_for_show(options))
                 return true;
         if (options->record && is_descriptor(options->record))
                 g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_USAGE,

@@ -153,6 +153,13 @@ static bool unknown_key(const char *path, const Nearest *nearest, GError **error
         return job_error(error, path, "unknown key");
 }
 
+static bool is_option_key(const char *verb, const char *name) {
+        for (size_t i = 0; option_at(i); i++)
+                if (strcmp(option_at(i)->name, name) == 0)
+                        return option_is_key(option_at(i), verb);
+        return false;
+}
+
 static bool take_limit(Options *options, const char *name, const JsonValue *value, const char *path,
                        GError **error) {
         g_autoptr(GError) refused = NULL;
@@ -163,6 +170,8 @@ static bool take_limit(Options *options, const char *name, const JsonValue *valu
         if (!limit_from_key(name, &limit)) {
                 for (int i = 0; i < _LIMIT_MAX; i++)
                         nearest_offer(&nearest, limit_info((Limit)i)->key);
+                if (is_option_key(options->verb, name))
+                        return job_error(error, path, "not a limit; it belongs beside \"limits\"");
                 return unknown_key(path, &nearest, error);
         }
         if (value->kind == JSON_NUMBER)
@@ -252,6 +261,7 @@ static bool take_option(Options *options, const OptionInfo *info, const JsonValu
 
 static bool refuse_key(const char *verb, const char *name, const char *path, GError **error) {
         Nearest nearest = nearest_to(name);
+        Limit limit;
 
         for (size_t i = 0; i < G_N_ELEMENTS(own_keys); i++) {
                 if (g_strcmp0(own_keys[i].option, name) == 0)
@@ -270,9 +280,13 @@ static bool refuse_key(const char *verb, const char *name, const char *path, GEr
                 if (is_same)
                         return job_error(error, path,
                                          "only for the command line, not part of a job");
-                if (option_is_key(info, verb))
+                if (option_is_key(info, verb) || info->group == OPTION_GROUP_LIMITS)
                         nearest_offer(&nearest, info->name);
         }
+        if (nearest.best && limit_from_key(nearest.best, &limit))
+                return job_error(error, path,
+                                 "unknown key (did you mean \"%s\"? it belongs into \"limits\")",
+                                 nearest.best);
         return unknown_key(path, &nearest, error);
 }
 

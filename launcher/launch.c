@@ -363,7 +363,10 @@ static bool enlist(Launch *launch, const char *id, GError **error) {
         launch->fleet = fleet_join(launch->settings.event, launch->settings.door);
         if (fleet_enlist(launch->fleet, id, on_comeback, launch))
                 return true;
-        g_set_error(error, DBUS_ERROR, DBUS_ERROR_EXISTS, "--id: \"%s\" is in use", id);
+
+        g_autofree char *message = name_in_use(id);
+
+        g_set_error_literal(error, DBUS_ERROR, DBUS_ERROR_EXISTS, message);
         return false;
 }
 

@@ -40,8 +40,8 @@ typedef struct {
         bool is_best_effort;     /* a limit that is not in force is reported, not refused */
         bool is_network_counted; /* somebody reads its bytes: the kernel counts them for a price */
         bool is_hurried; /* nobody stays for the clearing away: the guard does it where it can */
-        LaunchHandler
-                on_ready; /* what was asked is in force, and next it is executed; NULL: nobody asks */
+        LaunchHandler on_ready; /* what was asked is in force, and next it is executed, unless it is
+                             cancelled then; NULL: nobody asks */
         LaunchHandler on_started; /* the program was executed; NULL: likewise */
         LaunchHandler
                 on_unguarded; /* its guard is lost: if we died now, it would run on; NULL: likewise */

@@ -18,31 +18,59 @@
 #define STATUS_FAILURE 125
 #define TEXT_SHOWN     40
 
+typedef enum {
+        VERB_GROUP_RUN,
+        VERB_GROUP_LOOK,
+        _VERB_GROUP_MAX,
+} VerbGroup;
+
+static const char *const group_titles[_VERB_GROUP_MAX] = {
+        [VERB_GROUP_RUN] = "Running commands",
+        [VERB_GROUP_LOOK] = "Looking",
+};
+
 static const struct {
         const char *name;
         int (*run)(char **argv);
         const char *usage;
         const char *help;
+        VerbGroup group;
 } verbs[] = {
         { "run", verb_run, "run [OPTIONS] [--] COMMAND [ARG...]", "run one command under limits" },
         { "shell", verb_shell, "shell [OPTIONS]", "a login shell under limits" },
         { "batch", verb_batch, "batch [OPTIONS] [FILE]", "run many, one JSON job a line" },
-        { "profile", verb_profile, "profile [OPTIONS] [NAME]", "what goes by a name: --profile" },
-        { "doctor", verb_doctor, "doctor [OPTIONS]", "what can be enforced here" },
+        { "profile", verb_profile, "profile [OPTIONS] [NAME]", "what goes by a name: --profile",
+          VERB_GROUP_LOOK },
+        { "doctor", verb_doctor, "doctor [OPTIONS]", "what can be enforced here", VERB_GROUP_LOOK },
         { "--list-options", verb_list_options, NULL, NULL }, /* hidden: shell completions ask */
+        { "--list-values", verb_list_values, NULL, NULL },   /* likewise */
         { "--list-profiles", verb_list_profiles, NULL, NULL },
 };
 
+static const char *const own_options[] = { "--help", "--version" };
+
+static void print_usage(const char *usage, const char *help) {
+        printf("  cordon %-36s %s\n", usage, help);
+}
+
+static void print_group(VerbGroup group) {
+        printf("%s:\n", group_titles[group]);
+        for (size_t i = 0; i < G_N_ELEMENTS(verbs); i++)
+                if (verbs[i].usage && verbs[i].group == group)
+                        print_usage(verbs[i].usage, verbs[i].help);
+        putchar('\n');
+}
+
 static int print_help(void) {
         printf("cordon runs commands inside systemd units with hard resource limits.\n\n");
-        for (size_t i = 0; i < G_N_ELEMENTS(verbs); i++)
-                if (verbs[i].usage)
-                        printf("  cordon %-36s %s\n", verbs[i].usage, verbs[i].help);
-        printf("  cordon %-36s %s\n", "--version", "print the version");
-        printf("  cordon %-36s %s\n", "--help", "this text");
+        for (int group = 0; group < _VERB_GROUP_MAX; group++)
+                print_group((VerbGroup)group);
+        printf("General:\n");
+        print_usage("--version", "print the version");
+        print_usage("--help", "this text");
         printf("\nFor example:\n"
                "    cordon run --memory 64M --timeout 10s -- python3 -c 'x=bytearray(200<<20)'\n");
-        printf("\nEvery verb answers --help. The manual: cordon(1).\n");
+        printf("\nEvery verb answers --help with its options. The manual: cordon(1).\n");
         return 0;
 }
 
@@ -81,8 +109,11 @@ static int refuse(const char *word) {
         for (size_t i = 0; i < G_N_ELEMENTS(verbs); i++)
                 if (verbs[i].usage)
                         nearest_offer(&nearest, verbs[i].name);
-        nearest_offer(&nearest, "--help");
-        nearest_offer(&nearest, "--version");
+        for (size_t i = 0; i < G_N_ELEMENTS(own_options); i++) {
+                nearest_offer(&nearest, own_options[i]);
+                if (strcmp(word, own_options[i] + strlen("--")) == 0) /* as if it were a verb */
+                        nearest.best = own_options[i];
+        }
         if (option_of_word(word))
                 fprintf(stderr, "cordon: \"%s\" stands behind the verb: cordon run %s", shown,
                         shown);

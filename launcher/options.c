@@ -42,6 +42,8 @@ static bool not_accepted(GError **error, const char *option, const char *value, 
 #define usage_error(...) fail(LAUNCHER_ERROR_USAGE, __VA_ARGS__)
 #define value_error(...) fail(LAUNCHER_ERROR_BAD_VALUE, __VA_ARGS__)
 
+static const OptionInfo *find_long(const char *name, size_t length);
+
 /* The takers */
 
 static bool take_system(Options *options, const char *value, GError **error) {
@@ -70,10 +72,22 @@ static bool take_scope(Options *options, const char *value, GError **error) {
         return true;
 }
 
+/* One of the words that the row has for its value; is it this one? */
+static bool take_word(const char *name, const char *value, const char *asked, bool *ret_is_asked,
+                      GError **error) {
+        g_auto(GStrv) words = g_strsplit(find_long(name, strlen(name))->value_name, "|", -1);
+        g_autofree char *accepted = g_strjoinv(", ", words);
+        g_autofree char *meant = nearest_of(value, (const char *const *)words);
+        g_autofree char *shown = text_printable(value, TEXT_SHOWN);
+
+        *ret_is_asked = strcmp(value, asked) == 0;
+        return g_strv_contains((const char *const *)words, value) ||
+               value_error(error, "--%s: \"%s\" is not accepted%s; accepted: %s", name, shown,
+                           meant, accepted);
+}
+
 static bool take_wait(Options *options, const char *value, GError **error) {
-        options->is_tree_awaited = strcmp(value, "tree") == 0;
-        return options->is_tree_awaited || strcmp(value, "main") == 0 ||
-               not_accepted(error, "--wait", value, "accepted; accepted: main, tree");
+        return take_word("wait", value, "tree", &options->is_tree_awaited, error);
 }
 
 static bool take_id(Options *options, const char *value, GError **error) {
@@ -102,9 +116,7 @@ static bool take_max_parallel(Options *options, const char *value, GError **erro
 
 static bool take_on_full(Options *options, const char *value, GError **error) {
         options->has_on_full = true;
-        options->is_refused_on_full = strcmp(value, "fail") == 0;
-        return options->is_refused_on_full || strcmp(value, "wait") == 0 ||
-               not_accepted(error, "--on-full", value, "accepted; accepted: wait, fail");
+        return take_word("on-full", value, "fail", &options->is_refused_on_full, error);
 }
 
 static bool take_label(Options *options, const char *value, GError **error) {
@@ -231,10 +243,7 @@ static bool take_capture(Options *options, const char *value, GError **error) {
 }
 
 static bool take_on_output(Options *options, const char *value, GError **error) {
-        options->is_kill_on_output = strcmp(value, "kill") == 0;
-        if (options->is_kill_on_output || strcmp(value, "truncate") == 0)
-                return true;
-        return not_accepted(error, "--on-output", value, "accepted; accepted: truncate, kill");
+        return take_word("on-output", value, "kill", &options->is_kill_on_output, error);
 }
 
 static bool take_record(Options *options, const char *value, GError **error) {
@@ -264,6 +273,11 @@ static bool take_detach(Options *options, const char *value, GError **error) {
 
 static bool take_dry_run(Options *options, const char *value, GError **error) {
         options->is_dry_run = true;
+        return true;
+}
+
+static bool take_explain(Options *options, const char *value, GError **error) {
+        options->is_explain = true;
         return true;
 }
 
@@ -303,7 +317,7 @@ static const OptionInfo table[] = {
         { "wait",        0,  "main|tree", OPTION_GROUP_WORLD,  take_wait,       "which end is its end (default: main)" },
         { "id",          0,  "NAME",     OPTION_GROUP_WORLD,   take_id,         "name of the sandbox (default: made up)", OPTION_NOT_IN_BATCH | OPTION_JOBS_ALONE | OPTION_NOT_IN_PROFILE },
         { "profile",     0,  "PROFILE",  OPTION_GROUP_WORLD,   take_profile,    "what this profile says, where nothing else is said", OPTION_NOT_IN_PROFILE },
-        { "pool",        0,  "NAME",     OPTION_GROUP_WORLD,   take_pool,       "in this pool of runs, within its limits" },
+        { "pool",        0,  "POOL",     OPTION_GROUP_WORLD,   take_pool,       "in this pool of runs, within its limits" },
         { "max-parallel", 0, "COUNT",    OPTION_GROUP_WORLD,   take_max_parallel, "only when fewer runs of yours are in the pool", OPTION_COUNT },
         { "on-full",     0,  "wait|fail", OPTION_GROUP_WORLD,  take_on_full,    "what a full pool means (default: wait)" },
         { "label",       0,  "KEY=VALUE", OPTION_GROUP_WORLD,  take_label,      "a label for the record; repeatable", OPTION_NOT_IN_JOB | OPTION_IN_PROFILE | OPTION_REPEATABLE },
@@ -324,6 +338,7 @@ static const OptionInfo table[] = {
         { "best-effort", 0,  NULL,       OPTION_GROUP_RECORD,  take_best_effort, "report a limit that cannot hold", .flag = offsetof(Options, is_best_effort) },
         { "detach",      0,  NULL,       OPTION_GROUP_RECORD,  take_detach,     "print the id once it runs, and leave it", OPTION_NOT_IN_SHELL | OPTION_NOT_IN_BATCH, .flag = offsetof(Options, is_detach) },
         { "dry-run",     0,  NULL,       OPTION_GROUP_RECORD,  take_dry_run,    "print what would be asked, ask nothing", OPTION_NOT_IN_JOB | OPTION_NOT_IN_BATCH },
+        { "explain",     0,  NULL,       OPTION_GROUP_RECORD,  take_explain,    "say what each option does here, do nothing", OPTION_NOT_IN_JOB | OPTION_NOT_IN_BATCH },
         { "quiet",       'q', NULL,      OPTION_GROUP_GENERAL, take_quiet,      "no words on stderr", OPTION_NOT_IN_JOB },
         { "verbose",     'v', NULL,      OPTION_GROUP_GENERAL, take_verbose,    "more words on stderr", OPTION_NOT_IN_JOB | OPTION_NOT_IN_BATCH },
         { "help",        'h', NULL,      OPTION_GROUP_GENERAL, take_help,       "this text", OPTION_NOT_IN_JOB, "this text" },
@@ -563,4 +578,8 @@ const char *option_of_word(const char *word) {
         else if (length > 2 && g_str_has_prefix(word, "--"))
                 info = find_long(word + 2, length - 2);
         return info ? info->name : NULL;
+}
+
+bool options_are_for_show(const Options *options) {
+        return options->is_dry_run || options->is_explain;
 }

@@ -58,7 +58,7 @@ typedef struct {
         bool is_detach;
         bool is_quiet;
         bool is_verbose;
-        bool is_dry_run;
+        bool is_dry_run, is_explain;
         bool is_json;
         bool is_help;
         BatchChoices batch;
@@ -145,6 +145,9 @@ void options_print(FILE *stream, const char *verb);
 
 /* Walks the table: rows of options first, then one made of each limit. NULL ends it. */
 const OptionInfo *option_at(size_t index);
+
+/* What would come of it is shown, and nothing is run. */
+bool options_are_for_show(const Options *options);
 
 bool option_is_of(const OptionInfo *info, const char *verb);
 bool option_is_key(const OptionInfo *info, const char *verb); /* of the verb's jobs */

@@ -180,12 +180,10 @@ static const char *empty_mask_text(const Property *property) {
         return NULL;
 }
 
-/* NULL: said by another one. */
-static char *setting(const PropertyList *list, const Property *property) {
+char *plan_setting(const PropertyList *list, const Property *property) {
         const char *name = property->name;
 
-        if (is_left_out(name) ||
-            (g_str_has_prefix(name, "Limit") && g_str_has_suffix(name, "Soft")))
+        if (g_str_has_prefix(name, "Limit") && g_str_has_suffix(name, "Soft"))
                 return NULL;
         if (strcmp(name, "CPUQuotaPerSecUSec") == 0)
                 return cpu_quota_setting(g_variant_get_uint64(property->value));
@@ -202,7 +200,9 @@ static char *setting(const PropertyList *list, const Property *property) {
 
 static void append_settings(GString *text, const PropertyList *list, const char *before) {
         for (size_t i = 0; i < property_list_length(list); i++) {
-                g_autofree char *one = setting(list, property_list_at(list, i));
+                const Property *property = property_list_at(list, i);
+                g_autofree char *one = is_left_out(property->name) ? NULL
+                                                                   : plan_setting(list, property);
                 g_autofree char *quoted = one ? g_shell_quote(one) : NULL;
 
                 if (quoted)

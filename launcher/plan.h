@@ -18,6 +18,9 @@ typedef struct {
         uint64_t max_parallel;      /* 0: any number */
 } PlanWorld;
 
+/* A property as unit files have it, "RuntimeMaxSec=30000000us". NULL: another of the list says it. */
+char *plan_setting(const PropertyList *list, const Property *property);
+
 char *plan_to_text(const Spec *spec, const PlanWorld *world, const PropertyList *slice,
                    const PropertyList *unit);
 char *plan_to_json(const Spec *spec, const PlanWorld *world, const PropertyList *slice,

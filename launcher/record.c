@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "carrier.h"
 #include "config.h"
 #include "shortfall.h"
 #include "units/name.h"
@@ -128,15 +129,6 @@ static void add_verdict(cJSON *record, const Verdict *verdict) {
         }
 }
 
-/* A scope has no rlimits: its program sets them itself, before it is executed. */
-static const char *carrier_of(const RecordSource *source, Limit limit, bool is_stand_in) {
-        const LimitInfo *info = limit_info(limit);
-
-        if (is_stand_in)
-                return info->stand_in;
-        return source->spec->is_scope && limit_rlimit(limit) >= 0 ? "setrlimit" : info->property;
-}
-
 static void add_limit(cJSON *limits, const RecordSource *source, Limit limit) {
         const LimitInfo *info = limit_info(limit);
         const Effective *effective = source->readback && source->readback->is_read
@@ -147,7 +139,8 @@ static void add_limit(cJSON *limits, const RecordSource *source, Limit limit) {
         add_number(entry, "requested", source->spec->limits.value[limit]);
         if (effective && effective->is_known && effective->effective != LIMIT_INFINITY)
                 add_number(entry, "effective", effective->effective);
-        add_string(entry, "by", carrier_of(source, limit, effective && effective->is_stand_in));
+        add_string(entry, "by",
+                   carrier_of_limit(source->spec, limit, effective && effective->is_stand_in));
         if (effective)
                 cJSON_AddBoolToObject(entry, "enforced", effective->is_enforced);
         if (source->verdict->touched_known[limit])
@@ -215,15 +208,6 @@ static void add_residuals(cJSON *entry, unsigned residuals) {
                         add_text_item(words, untrusted_residual_info((UntrustedResidual)i)->word);
 }
 
-/* In a scope nobody sets properties: its program makes namespaces itself, or is denied by Landlock. */
-static const char *isolated_by(const RecordSource *source, Isolation isolation) {
-        if (!source->spec->is_scope)
-                return isolation_by(&source->spec->isolation, isolation);
-        if (source->readback && source->readback->is_landlock)
-                return "Landlock";
-        return isolation == ISOLATION_NET ? "network namespace" : "mount namespace";
-}
-
 static void add_isolation(cJSON *record, const RecordSource *source) {
         const IsolationSet *set = &source->spec->isolation;
         cJSON *isolations = isolation_any(set) ? cJSON_AddObjectToObject(record, "isolation")
@@ -237,7 +221,9 @@ static void add_isolation(cJSON *record, const RecordSource *source) {
                         continue;
                 entry = cJSON_AddObjectToObject(isolations, info->key);
                 add_requested(entry, set, (Isolation)i);
-                add_string(entry, "by", isolated_by(source, (Isolation)i));
+                add_string(entry, "by",
+                           carrier_of_isolation(source->spec, (Isolation)i,
+                                                source->readback && source->readback->is_landlock));
                 if (source->readback && source->readback->is_read)
                         cJSON_AddBoolToObject(entry, "enforced", source->readback->isolation[i]);
                 if (source->readback && i == ISOLATION_UNTRUSTED)

@@ -9,6 +9,7 @@
 #include "launcher/kernel/error.h"
 #include "launcher/net/start.h"
 #include "units/extra.h"
+#include "units/nearest.h"
 
 #define NOBODY "nobody"
 
@@ -19,9 +20,13 @@ bool session_choose_manager(ManagerKind *manager, GError **error) {
                 return true;
         if (manager_kind_from_word(word, manager))
                 return true;
+
+        static const char *const words[] = { "system", "user", "private", NULL };
+        g_autofree char *meant = nearest_of(word, words);
+
         g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_USAGE,
-                    "CORDON_MANAGER: \"%s\" is not a manager; accepted: system, user, private",
-                    word);
+                    "CORDON_MANAGER: \"%s\" is not a manager%s; accepted: system, user, private",
+                    word, meant);
         return false;
 }
 

@@ -79,6 +79,8 @@ static void go(Launch *launch) {
         }
         if (launch->settings.on_ready)
                 launch->settings.on_ready(launch->settings.userdata);
+        if (launch->phase != PHASE_STARTING)
+                return; /* cancelled by who was told: all was there but the program */
 
         launch->phase = PHASE_RUNNING;
         deadline_disarm(&launch->patience);

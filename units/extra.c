@@ -11,6 +11,7 @@
 #include "error.h"
 #include "extra-read.h"
 #include "extra-table.h"
+#include "limit.h"
 #include "nearest.h"
 #include "text.h"
 
@@ -66,25 +67,36 @@ static const struct {
 };
 /* clang-format on */
 
-/* "full, strict, yes, no", without the numbers that stand for them. */
-static char *words_accepted(const ExtraInfo *info) {
-        g_auto(GStrv) words = g_strsplit(info->words, " ", -1);
-        g_autofree char *joined = NULL;
+static bool is_yes_or_no(ExtraKind kind) {
+        return kind == EXTRA_BOOL || kind == EXTRA_BOOL_OR_WORD || kind == EXTRA_WORD_OR_BOOL ||
+               kind == EXTRA_NAMESPACES;
+}
+
+/* Without the numbers that stand for them. */
+static char **words_of(const ExtraInfo *info) {
+        g_autofree char *all = g_strconcat(is_yes_or_no(info->kind) ? "yes no " : "",
+                                           info->words ?: "", NULL);
+        char **words = g_strsplit(g_strchomp(all), " ", -1);
 
         for (char **word = words; *word; word++)
                 (*word)[strcspn(*word, "=")] = '\0';
-        joined = g_strjoinv(", ", words);
-        switch (info->kind) {
-        case EXTRA_BOOL_OR_WORD:
-        case EXTRA_WORD_OR_BOOL:
-        case EXTRA_NAMESPACES:
-                return g_strconcat("yes, no", joined[0] ? ", " : "", joined,
-                                   info->kind == EXTRA_NAMESPACES ? ", ~ in front for all others"
-                                                                  : "",
-                                   NULL);
-        default:
-                return g_steal_pointer(&joined);
-        }
+        return words;
+}
+
+char **extra_words(const char *name) {
+        const ExtraInfo *info = extra_find(name);
+
+        return info && (info->words || is_yes_or_no(info->kind)) ? words_of(info) : NULL;
+}
+
+/* "yes, no, full, strict" */
+static char *words_accepted(const ExtraInfo *info) {
+        g_auto(GStrv) words = words_of(info);
+        g_autofree char *joined = g_strjoinv(", ", words);
+
+        return g_strconcat(joined,
+                           info->kind == EXTRA_NAMESPACES ? ", ~ in front for all others" : "",
+                           NULL);
 }
 
 static char *what_is_accepted(const ExtraInfo *info) {
@@ -98,22 +110,44 @@ static char *what_is_accepted(const ExtraInfo *info) {
 static bool fail_value(const ExtraInfo *info, const char *text, GError **error) {
         g_autofree char *shown = text_printable(text, TEXT_SHOWN);
         g_autofree char *accepted = what_is_accepted(info);
+        g_auto(GStrv) words = words_of(info);
+        bool is_one = !strchr(text, ' '); /* else it is a list of them */
+        g_autofree char *meant = nearest_of(text, is_one ? (const char *const *)words : NULL);
 
         g_set_error(error, UNITS_ERROR, UNITS_ERROR_BAD_VALUE,
-                    "-p: %s: \"%s\" is not accepted; accepted: %s", info->name, shown, accepted);
+                    "-p: %s: \"%s\" is not accepted%s; accepted: %s", info->name, shown, meant,
+                    accepted);
         return false;
+}
+
+/* A limit of ours has an option of its own. */
+static const char *limit_option(const char *property) {
+        for (int i = 0; i < _LIMIT_MAX; i++)
+                if (g_strcmp0(limit_info((Limit)i)->property, property) == 0)
+                        return limit_info((Limit)i)->key;
+        return NULL;
 }
 
 static bool fail_name(const char *name, GError **error) {
         g_autofree char *shown = text_printable(name, TEXT_SHOWN);
         Nearest nearest = nearest_to(name);
+        const char *limit;
 
         for (size_t i = 0; extra_at(i); i++)
                 nearest_offer(&nearest, extra_at(i)->name);
-        g_set_error(error, UNITS_ERROR, UNITS_ERROR_BAD_NAME,
-                    "-p: \"%s\" is not a property that cordon knows%s%s%s", shown,
-                    nearest.best ? ", but " : "", nearest.best ? nearest.best : "",
-                    nearest.best ? " is" : "");
+        for (int i = 0; i < _LIMIT_MAX; i++)
+                if (limit_info((Limit)i)->property)
+                        nearest_offer(&nearest, limit_info((Limit)i)->property);
+        limit = nearest.best ? limit_option(nearest.best) : NULL;
+        if (limit)
+                g_set_error(error, UNITS_ERROR, UNITS_ERROR_BAD_NAME,
+                            "-p: \"%s\" is not a property that cordon knows; for %s use --%s",
+                            shown, nearest.best, limit);
+        else
+                g_set_error(error, UNITS_ERROR, UNITS_ERROR_BAD_NAME,
+                            "-p: \"%s\" is not a property that cordon knows%s%s%s", shown,
+                            nearest.best ? ", but " : "", nearest.best ?: "",
+                            nearest.best ? " is" : "");
         return false;
 }
 

@@ -26,6 +26,9 @@ typedef enum {
 bool extra_parse(const char *assignment, PropertyList *list,
                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* What its value can be, where it is one of a few words; NULL: any, or there is no such property. */
+char **extra_words(const char *name);
+
 /* Which of its namespaces a unit with these properties need not share with the manager: ExtraOwn, or'd. */
 unsigned extra_own_namespaces(const PropertyList *list);
 

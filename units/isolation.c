@@ -10,6 +10,7 @@
 
 #include "error.h"
 #include "extra.h"
+#include "nearest.h"
 #include "parse.h"
 #include "text.h"
 #include "untrusted.h"
@@ -20,14 +21,14 @@
 
 /* clang-format off */
 static const IsolationInfo table[_ISOLATION_MAX] = {
-        [ISOLATION_UNTRUSTED] =   { "untrusted",   "SystemCallFilter",    "user" },
-        [ISOLATION_PRIVATE_TMP] = { "private-tmp", "PrivateTmp",          "mount" },
-        [ISOLATION_NET] =         { "net",         "PrivateNetwork",      "network" },
-        [ISOLATION_FS] =          { "fs",          "TemporaryFileSystem", "mount" },
-        [ISOLATION_RO] =          { "ro",          "BindReadOnlyPaths",   "mount" },
-        [ISOLATION_RW] =          { "rw",          "BindPaths",           "mount" },
-        [ISOLATION_HIDE] =        { "hide",        "TemporaryFileSystem", "mount" },
-        [ISOLATION_SCRATCH] =     { "scratch",     "TemporaryFileSystem", "mount" },
+        [ISOLATION_UNTRUSTED] =   { "untrusted",   "SystemCallFilter",    "user",    "a program that wants out is held by all there is" },
+        [ISOLATION_PRIVATE_TMP] = { "private-tmp", "PrivateTmp",          "mount",   "own /tmp and /var/tmp, empty, gone afterwards" },
+        [ISOLATION_NET] =         { "net",         "PrivateNetwork",      "network", "no network at all" },
+        [ISOLATION_FS] =          { "fs",          "TemporaryFileSystem", "mount",   "it writes its workspace, reads the system, and sees no more" },
+        [ISOLATION_RO] =          { "ro",          "BindReadOnlyPaths",   "mount",   "shown, and read-only" },
+        [ISOLATION_RW] =          { "rw",          "BindPaths",           "mount",   "shown, and writable" },
+        [ISOLATION_HIDE] =        { "hide",        "TemporaryFileSystem", "mount",   "not to be seen" },
+        [ISOLATION_SCRATCH] =     { "scratch",     "TemporaryFileSystem", "mount",   "an empty tmpfs there" },
 };
 
 /* What of the system --fs strict shows, where it is there at all. */
@@ -106,12 +107,18 @@ void isolation_set_copy(const IsolationSet *from, IsolationSet *ret_set) {
         }
 }
 
-static bool bad_value(GError **error, const char *option, const char *text, const char *accepted) {
+static bool bad_word(GError **error, const char *option, const char *text, const char *const *words,
+                     const char *accepted) {
         g_autofree char *shown = text_printable(text, PATH_SHOWN);
+        g_autofree char *meant = nearest_of(text, words);
 
         g_set_error(error, UNITS_ERROR, UNITS_ERROR_BAD_VALUE,
-                    "--%s: \"%s\" is not accepted; accepted: %s", option, shown, accepted);
+                    "--%s: \"%s\" is not accepted%s; accepted: %s", option, shown, meant, accepted);
         return false;
+}
+
+static bool bad_value(GError **error, const char *option, const char *text, const char *accepted) {
+        return bad_word(error, option, text, NULL, accepted);
 }
 
 /* A bus carries UTF-8, and a manager writes what it carries into lines. From 257 on, what it starts reads it from such a
@@ -147,11 +154,28 @@ char *isolation_path(Isolation isolation, const char *option, const char *text, 
 
 static bool parse_word(Isolation isolation, const char *text, const char *word, bool *ret_is_word,
                        GError **error) {
-        g_autofree char *accepted = g_strdup_printf("host, %s", word);
+        const char *const words[] = { "host", word, NULL };
+        g_autofree char *accepted = g_strjoinv(", ", (char **)words);
 
         *ret_is_word = strcmp(text, word) == 0;
         return *ret_is_word || strcmp(text, "host") == 0 ||
-               bad_value(error, table[isolation].key, text, accepted);
+               bad_word(error, table[isolation].key, text, words, accepted);
+}
+
+/* Of what is before a "=", if there is one: a list is not mistaken for a word. */
+static bool bad_net(const char *text, GError **error) {
+        static const char *const words[] = { "host", "none", NULL };
+        static const char *const lists[] = { "allow=LIST", NULL };
+        const char *equals = strchr(text, '=');
+        g_autofree char *begun = equals ? g_strdup_printf("%.*s=LIST", (int)(equals - text), text)
+                                        : NULL;
+        g_autofree char *shown = text_printable(text, PATH_SHOWN);
+        g_autofree char *meant = nearest_of(begun ?: text, begun ? lists : words);
+
+        g_set_error(error, UNITS_ERROR, UNITS_ERROR_BAD_VALUE,
+                    "--net: \"%s\" is not accepted%s; accepted: host, none, allow=LIST", shown,
+                    meant);
+        return false;
 }
 
 static bool parse_net(IsolationSet *set, const char *text, GError **error) {
@@ -163,7 +187,7 @@ static bool parse_net(IsolationSet *set, const char *text, GError **error) {
                 if (!allow)
                         return false;
         } else if (!is_none && strcmp(text, "host") != 0) {
-                return bad_value(error, table[ISOLATION_NET].key, text, "host, none, allow=LIST");
+                return bad_net(text, error);
         }
         set->has_no_network = is_none;
         allow_free(set->allow);
@@ -244,6 +268,38 @@ bool isolation_is_asked(const IsolationSet *set, Isolation isolation) {
                                 return true;
                 return false;
         }
+}
+
+static void drop_rules(IsolationSet *set, Isolation kind) {
+        for (guint i = rule_count(set); i > 0; i--)
+                if (rule_at(set, i - 1)->kind == kind)
+                        g_ptr_array_remove_index(set->rules, i - 1);
+}
+
+void isolation_set_drop(IsolationSet *set, Isolation isolation) {
+        switch (isolation) {
+        case ISOLATION_UNTRUSTED:
+                set->is_untrusted = false;
+                return;
+        case ISOLATION_PRIVATE_TMP:
+                set->has_private_tmp = false;
+                return;
+        case ISOLATION_NET:
+                set->has_no_network = false;
+                g_clear_pointer(&set->allow, allow_free);
+                return;
+        case ISOLATION_FS:
+                set->has_strict_fs = false;
+                return;
+        default:
+                drop_rules(set, isolation);
+        }
+}
+
+const char *isolation_meaning(const IsolationSet *set, Isolation isolation) {
+        return isolation == ISOLATION_NET && set->allow
+                       ? "no network but what is listed, looked up when it starts"
+                       : table[isolation].words;
 }
 
 const char *isolation_by(const IsolationSet *set, Isolation isolation) {

@@ -29,6 +29,7 @@ typedef struct {
         const char *key;       /* of the option, the job and the record */
         const char *by;        /* the property that carries it */
         const char *namespace; /* what has to be the program's own for it */
+        const char *words;     /* what it does, for people */
 } IsolationInfo;
 
 const IsolationInfo *isolation_info(Isolation isolation);
@@ -67,8 +68,11 @@ bool isolation_check_path(Isolation isolation, const char *option, const char *p
 void isolation_set_settle(IsolationSet *set);
 
 bool isolation_is_asked(const IsolationSet *set, Isolation isolation);
+/* As if it had not been asked for; what it brought along stays. */
+void isolation_set_drop(IsolationSet *set, Isolation isolation);
 /* The property that carries it: the row's, or that of its other form. */
 const char *isolation_by(const IsolationSet *set, Isolation isolation);
+const char *isolation_meaning(const IsolationSet *set, Isolation isolation); /* likewise */
 bool isolation_any(const IsolationSet *set);
 bool isolation_any_mount(const IsolationSet *set); /* something of the file system is another */
 

@@ -71,7 +71,7 @@ static const LimitInfo limits[] = {
                 .carrier = LIMIT_ON_UNIT, .encoding = LIMIT_ENCODING_STOP, .property = "TimeoutStopUSec",
                 .min = 0, .max = USEC_MAX,
                 .default_when = LIMIT_DEFAULT_ALWAYS, .default_value = 5 * SEC,
-                .help = "SIGTERM to SIGKILL; 0: at once (default 5s)",
+                .help = "SIGTERM to SIGKILL (0: at once; default 5s)",
         },
         [LIMIT_MEMORY] = {
                 .key = "memory", .carrier = LIMIT_ON_SLICE, SHARED_MEMORY, .untrusted_value = 512 * MIB,
@@ -98,7 +98,7 @@ static const LimitInfo limits[] = {
         },
         [LIMIT_CPU] = {
                 .key = "cpu", .carrier = LIMIT_ON_SLICE, SHARED_CPU, .untrusted_value = SEC,
-                .help = "CPU share of all together: 150% or 1.5 CPUs",
+                .help = "CPU share of all together (150% or 1.5 CPUs)",
         },
         [LIMIT_CPU_TIME] = {
                 .key = "cpu-time", .unit = LIMIT_UNIT_USEC, .value_name = "TIME",
@@ -145,7 +145,7 @@ static const LimitInfo limits[] = {
                 .stand_in = "CPUAffinity",
                 .min = 1, .max = CPUS_MAX,
                 .readback = LIMIT_READBACK_CGROUP, .readback_name = "cpuset.cpus.effective",
-                .help = "the CPUs it may run on: 0,2-3",
+                .help = "the CPUs it may run on (0,2-3)",
         },
         [LIMIT_DISK] = {
                 .key = "disk", .unit = LIMIT_UNIT_BYTES, .value_name = "SIZE",

@@ -169,6 +169,10 @@ char *name_scope(const char *id) {
         return unit_name(id, ".scope");
 }
 
+char *name_in_use(const char *id) {
+        return g_strdup_printf("--id: \"%s\" is in use", id);
+}
+
 char *name_unit(const char *id, bool is_scope) {
         return is_scope ? name_scope(id) : name_service(id);
 }

@@ -27,6 +27,9 @@ bool name_profile_check(const char *profile, GError **error) G_GNUC_WARN_UNUSED_
 /* Each may be good and both together too long for the name of a slice. */
 bool name_check_both(const char *pool, const char *id, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* For who wanted one that somebody else has. */
+char *name_in_use(const char *id);
+
 /* Six characters of [a-z2-9 without look-alikes], the first a letter, from 64 random bits given by the caller. */
 char *name_id_from_random(uint64_t random);
 

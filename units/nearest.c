@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Edit distance, one row at a time: letters added, left out and exchanged; case counts for nothing. */
+/* Edit distance, row by row: letters added, left out, exchanged, and two side by side that changed places; case counts for
+ * nothing. */
 
 #include "nearest.h"
 
@@ -10,27 +11,34 @@
 
 #define WORD_MAX 64 /* longer than any word of ours */
 
+static bool is_same(char a, char b) {
+        return g_ascii_tolower(a) == g_ascii_tolower(b);
+}
+
+static bool is_swapped(const char *a, size_t i, const char *b, size_t j) {
+        return i > 1 && j > 1 && is_same(a[i - 1], b[j - 2]) && is_same(a[i - 2], b[j - 1]);
+}
+
 static size_t distance_of(const char *a, const char *b) {
-        size_t row[WORD_MAX + 1], n = strlen(b);
+        size_t rows[3][WORD_MAX + 1], n = strlen(b), i;
 
         for (size_t j = 0; j <= n; j++)
-                row[j] = j;
-        for (size_t i = 1; a[i - 1]; i++) {
-                size_t diagonal = row[0];
+                rows[0][j] = j;
+        for (i = 1; a[i - 1]; i++) {
+                size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
 
                 row[0] = i;
                 for (size_t j = 1; j <= n; j++) {
-                        size_t above = row[j];
-                        bool is_same = g_ascii_tolower(a[i - 1]) == g_ascii_tolower(b[j - 1]);
-
-                        row[j] = MIN(MIN(above, row[j - 1]) + 1, diagonal + !is_same);
-                        diagonal = above;
+                        row[j] = MIN(MIN(above[j], row[j - 1]) + 1,
+                                     above[j - 1] + !is_same(a[i - 1], b[j - 1]));
+                        if (is_swapped(a, i, b, j))
+                                row[j] = MIN(row[j], before[j - 2] + 1);
                 }
         }
-        return row[n];
+        return rows[(i + 2) % 3][n];
 }
 
-/* One letter may be wrong, in a longer word two: as many as exchanging two of them counts for. */
+/* One slip, in a longer word two. */
 Nearest nearest_to(const char *word) {
         return (Nearest){ .word = word, .distance = strlen(word) < 5 ? 2 : 3 };
 }
@@ -45,4 +53,12 @@ void nearest_offer(Nearest *nearest, const char *candidate) {
                 nearest->distance = distance;
                 nearest->best = candidate;
         }
+}
+
+char *nearest_of(const char *word, const char *const *words) {
+        Nearest nearest = nearest_to(word);
+
+        for (; words && *words; words++)
+                nearest_offer(&nearest, *words);
+        return nearest.best ? g_strdup_printf(" (did you mean %s?)", nearest.best) : g_strdup("");
 }

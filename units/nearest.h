@@ -13,4 +13,8 @@ typedef struct {
 } Nearest;
 
 Nearest nearest_to(const char *word);
+/* " (did you mean main?)", to stand behind the word that was written; "" where nothing is near.
+ * The caller's. */
+char *nearest_of(const char *word, const char *const *words);
+
 void nearest_offer(Nearest *nearest, const char *candidate);

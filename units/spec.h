@@ -27,5 +27,6 @@ typedef struct {
 } Spec;
 
 Spec *spec_new(void);
+Spec *spec_copy(const Spec *spec); /* labels and values of properties are shared */
 void spec_free(Spec *spec);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Spec, spec_free)

@@ -86,8 +86,8 @@ static const Row table[] = {
 static const UntrustedResidualInfo residuals[_RESIDUAL_MAX] = {
         [RESIDUAL_SIGNALS] = { "signals", "it can send signals to other processes of its user" },
         [RESIDUAL_PROCESSES] = { "processes",
-                                 "it sees other processes, and can set resource limits and "
-                                 "the OOM score of those of its user" },
+                                 "it sees other processes, and can set the OOM score of those of "
+                                 "its user" },
         [RESIDUAL_SOCKETS] = { "sockets", "it can connect to abstract sockets of the network" },
         [RESIDUAL_TMP] = { "tmp", "what it writes to /tmp and /var/tmp fills the machine's disk" },
         [RESIDUAL_FILES] = { "files", "it can write what its user may write" },
@@ -96,6 +96,16 @@ static const UntrustedResidualInfo residuals[_RESIDUAL_MAX] = {
 const UntrustedResidualInfo *untrusted_residual_info(UntrustedResidual residual) {
         g_assert(residual < _RESIDUAL_MAX);
         return &residuals[residual];
+}
+
+char *untrusted_residual_words(unsigned set) {
+        g_autoptr(GString) words = g_string_new(NULL);
+
+        for (int i = 0; i < _RESIDUAL_MAX; i++)
+                if (set & (1U << i))
+                        g_string_append_printf(words, "%s%s", words->len > 0 ? ", " : "left open: ",
+                                               residuals[i].meaning);
+        return words->len > 0 ? g_string_free(g_steal_pointer(&words), FALSE) : NULL;
 }
 
 static bool is_when(When when, const UntrustedContext *context) {

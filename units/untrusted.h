@@ -39,6 +39,9 @@ typedef struct {
 
 const UntrustedResidualInfo *untrusted_residual_info(UntrustedResidual residual);
 
+/* "left open: …", of a set with bit n for residual n; NULL: nothing. */
+char *untrusted_residual_words(unsigned set);
+
 /* Puts the properties onto the unit. */
 void untrusted_compose(const UntrustedContext *context, PropertyList *unit);
 

@@ -7,6 +7,7 @@
 #include "launcher/kernel/cpus.h"
 #include "launcher/kernel/error.h"
 #include "units/cause.h"
+#include "units/nearest.h"
 #include "units/parse.h"
 #include "units/text.h"
 
@@ -53,19 +54,18 @@ static bool find_outcome(const char *word, unsigned *outcomes) {
         return false;
 }
 
-static char *all_outcomes(void) {
-        g_autoptr(GString) words = g_string_new(NULL);
+static bool refuse_outcome(const char *option, const char *word, GError **error) {
+        const char *words[_OUTCOME_MAX + 1] = { NULL };
+        g_autofree char *meant = NULL, *accepted = NULL;
+        g_autofree char *shown = text_printable(word, TEXT_SHOWN);
 
         for (int i = 0; i < _OUTCOME_MAX; i++)
-                g_string_append_printf(words, "%s%s", i > 0 ? ", " : "",
-                                       outcome_info((Outcome)i)->word);
-        return g_string_free(g_steal_pointer(&words), FALSE);
-}
-
-static bool refuse_outcome(const char *option, const char *word, GError **error) {
-        g_autofree char *accepted = all_outcomes();
-
-        return refuse(option, word, accepted, error);
+                words[i] = outcome_info((Outcome)i)->word;
+        meant = nearest_of(word, words);
+        accepted = g_strjoinv(", ", (char **)words);
+        g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_BAD_VALUE,
+                    "%s: \"%s\" is not accepted%s; accepted: %s", option, shown, meant, accepted);
+        return false;
 }
 
 /* Given again, they add up. */

@@ -121,18 +121,6 @@ static char **keep_words(const GPtrArray *words) {
         return kept;
 }
 
-static const char *file_of(const Machine *machine, Limit limit) {
-        const LimitInfo *info = limit_info(limit);
-        g_autofree char *controller = remedy_controller(limit);
-        char **unified = machine->controllers.unified;
-
-        if (!controller)
-                return NULL;
-        if (unified && g_strv_contains((const char *const *)unified, controller))
-                return info->readback_name;
-        return info->readback_name_v1;
-}
-
 static void find_limit(Visit *visit, Limit limit) {
         const Machine *machine = &visit->examination->report->machine;
         const LimitInfo *info = limit_info(limit);
@@ -148,7 +136,7 @@ static void find_limit(Visit *visit, Limit limit) {
         if (!finding->is_enforced)
                 try_alone(visit, finding, words, visit->examination->world.directory);
         if (finding->is_enforced)
-                finding->in = file_of(machine, limit);
+                finding->in = remedy_file(machine, limit);
         else
                 finding->remedy = remedy_of_limit(machine, visit->manager, limit);
 }

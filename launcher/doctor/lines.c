@@ -7,40 +7,16 @@
 #include <string.h>
 
 #include "units/format.h"
-#include "units/text.h"
 #include "units/untrusted.h"
+#include "units/wrap.h"
 
-#define COLUMNS    80
 #define TEXT_BEGIN 20
-
-/* Of a path without a space in it there is no wrapping. */
-static void append_wrapped(GString *out, const char *text, size_t column) {
-        g_autofree char *printable = text_printable(text, G_MAXSIZE);
-        g_auto(GStrv) words = g_strsplit(printable, " ", -1);
-        bool is_first = true;
-
-        for (char **word = words; *word; word++) {
-                size_t length = (size_t)g_utf8_strlen(*word, -1);
-
-                if (!is_first && column + 1 + length > COLUMNS) {
-                        g_string_append_printf(out, "\n%*s", TEXT_BEGIN, "");
-                        column = TEXT_BEGIN;
-                } else if (!is_first) {
-                        g_string_append_c(out, ' ');
-                        column++;
-                }
-                g_string_append(out, *word);
-                column += length;
-                is_first = false;
-        }
-        g_string_append_c(out, '\n');
-}
 
 static void append_row(GString *out, const char *name, const char *text) {
         if (!text)
                 return;
         g_string_append_printf(out, "  %-*s", TEXT_BEGIN - 2, name);
-        append_wrapped(out, text, TEXT_BEGIN);
+        wrap_append(out, text, TEXT_BEGIN, TEXT_BEGIN);
 }
 
 static void append_answer(GString *out, const char *name, Answer answer, const char *yes,
@@ -119,22 +95,11 @@ static char *finding_words(const Finding *finding) {
                            : g_strdup_printf("enforced (%s)", finding->by);
 }
 
-static char *residual_words(const Finding *finding) {
-        g_autoptr(GString) words = g_string_new(NULL);
-
-        for (int i = 0; i < _RESIDUAL_MAX; i++)
-                if (finding->residuals & (1U << i))
-                        g_string_append_printf(words, "%s%s", words->len > 0 ? ", " : "left open: ",
-                                               untrusted_residual_info((UntrustedResidual)i)
-                                                       ->meaning);
-        return words->len > 0 ? g_string_free(g_steal_pointer(&words), FALSE) : NULL;
-}
-
 static void append_findings(GString *out, const ManagerReport *manager) {
         for (guint i = 0; i < manager->findings->len; i++) {
                 const Finding *finding = g_ptr_array_index(manager->findings, i);
                 g_autofree char *words = finding_words(finding);
-                g_autofree char *left_open = residual_words(finding);
+                g_autofree char *left_open = untrusted_residual_words(finding->residuals);
                 g_autofree char *remedy = finding->remedy
                                                   ? g_strconcat("remedy: ", finding->remedy, NULL)
                                                   : NULL;
@@ -189,7 +154,7 @@ static void append_verdict(GString *out, const Report *report) {
                         g_string_append_printf(line, " --%s", finding->key);
         }
         g_string_append_c(line, '.');
-        append_wrapped(out, line->str, 0);
+        wrap_append(out, line->str, 0, TEXT_BEGIN);
 }
 
 char *report_to_text(const Report *report) {
@@ -203,7 +168,7 @@ char *report_to_text(const Report *report) {
         for (size_t i = 0; (words = report_warning(report, i)); i++) {
                 g_autofree char *warning = g_strconcat("warning: ", words, NULL);
 
-                append_wrapped(out, warning, 0);
+                wrap_append(out, warning, 0, TEXT_BEGIN);
         }
         append_verdict(out, report);
         return g_string_free(out, FALSE);

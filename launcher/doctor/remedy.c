@@ -18,6 +18,16 @@ static bool has(char **controllers, const char *name) {
         return controllers && g_strv_contains((const char *const *)controllers, name);
 }
 
+const char *remedy_file(const Machine *machine, Limit limit) {
+        const LimitInfo *info = limit_info(limit);
+        g_autofree char *controller = remedy_controller(limit);
+
+        if (!controller)
+                return NULL;
+        return has(machine->controllers.unified, controller) ? info->readback_name
+                                                             : info->readback_name_v1;
+}
+
 /* What is delegated already has to be named again. */
 static char *drop_in(const ManagerReport *manager, const char *controller) {
         g_autofree char *delegated = manager->controllers.unified

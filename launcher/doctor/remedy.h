@@ -10,6 +10,9 @@
 /* "memory" of "memory.swap.max"; NULL: the limit is none of a control group's. */
 char *remedy_controller(Limit limit);
 
+/* The file of it that has the limit on this machine; NULL: likewise. */
+const char *remedy_file(const Machine *machine, Limit limit);
+
 /* NULL: none is known. */
 char *remedy_of_limit(const Machine *machine, const ManagerReport *manager, Limit limit);
 char *remedy_of_isolation(const Machine *machine, const ManagerReport *manager);

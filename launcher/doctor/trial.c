@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What the program does is of no interest, nor whether there is one: all that counts has been seen before. */
+/* What the program does is of no interest, nor whether there is one: all that counts has been seen when it could be
+ * executed, and there it ends. */
 
 #include "trial.h"
 
@@ -23,8 +24,8 @@ struct TrialGround {
         Door *door; /* borrowed, as the caller */
         const Caller *caller;
         sd_event *event;
-        Launch *launch; /* under way; borrowed; NULL: none */
-        bool is_over;
+        Launch *launch;         /* under way; borrowed; NULL: none */
+        bool is_ready, is_over; /* of that one */
         int signal;
 };
 
@@ -86,19 +87,26 @@ static void fail(Trial *trial, const char *code, const char *message) {
         trial->message = g_strdup(message);
 }
 
-static void take(Trial *trial, const Launch *launch) {
+static void take(const TrialGround *ground, const Launch *launch, Trial *trial) {
         const Facts *facts = launch_facts(launch);
         const UnitState *state = launch_unit_state(launch);
 
         trial->manager_version = g_strdup(state->manager_version);
         trial->readback = *launch_readback(launch);
         trial->has_accounting = facts->net_in_bytes != FACTS_UNKNOWN;
-        trial->is_started = facts->stage == STAGE_EXECUTED || facts->stage == STAGE_NOT_EXECUTED;
         if (facts->is_lost)
                 fail(trial, "lost", facts->lost_message);
         else if (facts->stage == STAGE_REFUSED)
                 fail(trial, facts->refusal_code, facts->refusal_message);
-        trial->is_started = trial->is_started && !trial->code;
+        trial->is_started = !trial->code && ground->is_ready;
+}
+
+/* It is as if its caller had thought better of it. */
+static void on_ready(void *userdata) {
+        TrialGround *ground = userdata;
+
+        ground->is_ready = true;
+        launch_cancel(ground->launch, SIGTERM);
 }
 
 static void on_over(void *userdata) {
@@ -107,23 +115,24 @@ static void on_over(void *userdata) {
         ground->is_over = true;
 }
 
-static bool start_and_wait(TrialGround *ground, Spec *spec, const Caller *caller,
-                           const Options *options, DiskWatch *disk, Trial *trial, GError **error) {
+static bool start_and_wait(TrialGround *ground, const TrialOrder *order, Trial *trial,
+                           GError **error) {
         LaunchSettings settings = {
-                .disk = disk,
+                .disk = order->disk,
                 .event = ground->event,
                 .door = ground->door,
-                .spec = spec,
-                .caller = caller,
+                .spec = order->spec,
+                .caller = order->caller,
                 .stdio = { -1, -1, -1 },
-                .is_capture = options->is_capture,
-                .is_best_effort = options->is_best_effort,
+                .is_capture = order->is_capture,
+                .is_best_effort = order->is_best_effort,
                 .is_network_counted = true,
+                .on_ready = on_ready,
                 .handler = on_over,
                 .userdata = ground,
         };
         g_autofree char *pins = NULL;
-        g_autoptr(Launch) launch = session_settle(&settings, spec, &pins, error)
+        g_autoptr(Launch) launch = session_settle(&settings, order->spec, &pins, error)
                                            ? launch_new(&settings, error)
                                            : NULL;
         int r = 0;
@@ -133,7 +142,7 @@ static bool start_and_wait(TrialGround *ground, Spec *spec, const Caller *caller
                 return false;
         }
         ground->launch = launch;
-        ground->is_over = false;
+        ground->is_ready = ground->is_over = false;
         while (r >= 0 && !ground->is_over)
                 r = sd_event_run(ground->event, UINT64_MAX);
         ground->launch = NULL;
@@ -142,7 +151,7 @@ static bool start_and_wait(TrialGround *ground, Spec *spec, const Caller *caller
                 g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_SYSTEM,
                             "the event loop failed: %s", g_strerror(-r));
         else
-                take(trial, launch);
+                take(ground, launch, trial);
         return r >= 0;
 }
 
@@ -162,7 +171,15 @@ static bool try(TrialGround *ground, char **argv, Trial *trial, GError **error) 
         is_done = caller_read_place(&caller, options.directory, error) &&
                   request_complete(&options, &caller.directory, spec, error) &&
                   disk_watch_open(spec, options.is_best_effort, &disk, error);
-        is_done = is_done && start_and_wait(ground, spec, &caller, &options, disk, trial, error);
+        if (is_done) {
+                TrialOrder order = { .spec = spec,
+                                     .caller = &caller,
+                                     .disk = disk,
+                                     .is_capture = options.is_capture,
+                                     .is_best_effort = options.is_best_effort };
+
+                is_done = start_and_wait(ground, &order, trial, error);
+        }
         disk_watch_free(disk);
         g_free(caller.directory);
         return is_done;
@@ -184,5 +201,13 @@ void trial_run(TrialGround *ground, const GPtrArray *words, const char *director
         g_ptr_array_add(argv, (char *)"true");
         g_ptr_array_add(argv, NULL);
         if (ground->signal == 0 && !try(ground, (char **)argv->pdata, ret_trial, &error))
+                fail(ret_trial, launcher_error_word(error), error->message);
+}
+
+void trial_rehearse(TrialGround *ground, const TrialOrder *order, Trial *ret_trial) {
+        g_autoptr(GError) error = NULL;
+
+        *ret_trial = (Trial){ 0 };
+        if (ground->signal == 0 && !start_and_wait(ground, order, ret_trial, &error))
                 fail(ret_trial, launcher_error_word(error), error->message);
 }

@@ -207,6 +207,26 @@ Door *door_open_for(ManagerKind kind, const Caller *caller, GError **error) {
         return open_one(kind, caller, true, error);
 }
 
+static sd_bus *peek_private(void) {
+        g_autofree char *socket_path = private_manager_socket();
+        sd_bus *bus = NULL;
+
+        return socket_path && connect_direct(socket_path, &bus, NULL) ? bus : NULL;
+}
+
+sd_bus *door_peek(ManagerKind kind) {
+        g_autoptr(Door) door = NULL;
+
+        if (kind == MANAGER_PRIVATE)
+                return peek_private();
+        if (kind == MANAGER_AUTO && geteuid() == 0 && booted_with_systemd())
+                kind = MANAGER_SYSTEM;
+        door = open_kind(kind == MANAGER_AUTO ? MANAGER_USER : kind, NULL, false, NULL);
+        if (door)
+                return g_steal_pointer(&door->bus);
+        return kind == MANAGER_AUTO ? peek_private() : NULL;
+}
+
 Door *door_open(ManagerKind kind, GError **error) {
         return open_one(kind, NULL, false, error);
 }

@@ -40,6 +40,8 @@ Door *door_open(ManagerKind kind, GError **error) G_GNUC_WARN_UNUSED_RESULT;
  * more; namespaces included. */
 Door *door_open_for(ManagerKind kind, const Caller *caller,
                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* A connection to one that is there, in the same order: none is started. NULL: none. */
+sd_bus *door_peek(ManagerKind kind);
 /* Which one would be opened, as far as nobody is asked. */
 ManagerKind door_guess(ManagerKind kind);
 

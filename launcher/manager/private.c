@@ -311,3 +311,11 @@ bool private_manager_ensure(const PrivateSettings *settings, char **ret_runtime_
                             PRIVATE_ATTEMPTS_MAX);
         return false;
 }
+
+char *private_manager_socket(void) {
+        g_autofree char *directory = runtime_dir_find(identity_key);
+        g_autofree char *path = directory ? g_build_filename(directory, "systemd", "private", NULL)
+                                          : NULL;
+
+        return path && g_file_test(path, G_FILE_TEST_EXISTS) ? g_steal_pointer(&path) : NULL;
+}

@@ -23,6 +23,9 @@ typedef struct {
 /* $CORDON_PRIVATE_IDLE (a duration, "500ms") has the last word about idle_usec: that is for tests. */
 #define PRIVATE_SETTINGS_DEFAULT ((PrivateSettings){ .idle_usec = PRIVATE_IDLE_DEFAULT_USEC })
 
+/* The socket of one that runs for this caller. NULL: there is none, and none is started. */
+char *private_manager_socket(void);
+
 /* Makes sure that the private manager of this caller (user, namespaces, cgroup) runs; starts it where
  * it does not. Its socket is `systemd/private` below the directory returned. It does not leave for
  * idleness while *ret_hold_fd (close-on-exec) is open anywhere; end of file on it means that the keeper

@@ -128,6 +128,16 @@ bool runtime_dir_open(RuntimeKey key, const Caller *caller, RuntimeDir *ret_dir,
         return false;
 }
 
+char *runtime_dir_find(RuntimeKey key) {
+        g_autofree char *base = runtime_base_path();
+        g_autofree char *hash = key(base, NULL);
+        g_autofree char *name = g_strdup_printf("private-%s", hash);
+        g_autofree char *path = g_build_filename(base, name, NULL);
+        AUTO_CLOSE int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+        return fd >= 0 && runtime_is_ours(fd, 0077) ? g_steal_pointer(&path) : NULL;
+}
+
 bool runtime_dir_adopt(const char *path, int fd, RuntimeDir *ret_dir, GError **error) {
         g_auto(RuntimeDir) dir = RUNTIME_DIR_INIT;
 

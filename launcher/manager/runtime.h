@@ -27,6 +27,9 @@ typedef struct {
 typedef char *(*RuntimeKey)(const char *base, const Caller *caller);
 bool runtime_dir_open(RuntimeKey key, const Caller *caller, RuntimeDir *ret_dir, GError **error);
 
+/* The path of the one that such a caller has; nothing is made. NULL: there is none that is ours alone. */
+char *runtime_dir_find(RuntimeKey key);
+
 /* The same from a path and an open directory: what the keeper gets from its starter. */
 bool runtime_dir_adopt(const char *path, int fd, RuntimeDir *ret_dir, GError **error);
 

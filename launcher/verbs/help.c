@@ -7,6 +7,10 @@
 #include <glib.h>
 
 #include "launcher/options.h"
+#include "units/cause.h"
+#include "units/wrap.h"
+
+#define VALUE_BEGIN 9
 
 static const char *const examples[] = {
         "cordon run --memory 256M --timeout 30s -- make check",
@@ -25,8 +29,19 @@ static const struct {
         { "128+n", "signal n ended it (memory, disk, output: 137; fsize: 153), or cancels" },
 };
 
+static void print_outcomes(FILE *stream) {
+        g_autoptr(GString) words = g_string_new(NULL);
+        g_autoptr(GString) lines = g_string_new("  OUTCOME\n         ");
+
+        for (int i = 0; i < _OUTCOME_MAX; i++)
+                g_string_append_printf(words, "%s%s", i > 0 ? ", " : "",
+                                       outcome_info((Outcome)i)->word);
+        wrap_append(lines, words->str, VALUE_BEGIN, VALUE_BEGIN);
+        (void)fputs(lines->str, stream);
+}
+
 /* Each kind of value once, in the order of the limits. */
-static void print_values(FILE *stream) {
+static void print_values(FILE *stream, const char *verb) {
         unsigned shown = 0;
 
         fprintf(stream, "\nValues (infinity lifts a limit):\n");
@@ -40,13 +55,15 @@ static void print_values(FILE *stream) {
                 fprintf(stream, "  %-7s%s%s%s\n", limit->value_name, unit->accepted,
                         unit->example ? ": " : "", unit->example ?: "");
         }
+        if (g_strcmp0(verb, VERB_BATCH) == 0)
+                print_outcomes(stream);
 }
 
 void help_print_run(FILE *stream) {
         fprintf(stream, "Usage: cordon run [OPTIONS] [--] COMMAND [ARG...]\n\n"
                         "Runs COMMAND under limits and ends with its exit status.\n");
         options_print(stream, NULL);
-        print_values(stream);
+        print_values(stream, NULL);
         fprintf(stream, "\nExamples:\n");
         for (size_t i = 0; i < G_N_ELEMENTS(examples); i++)
                 fprintf(stream, "  %s\n", examples[i]);
@@ -62,8 +79,11 @@ void help_print_shell(FILE *stream) {
                         "with\nits exit status. It is a scope, or a service where a scope cannot "
                         "carry what is\nasked (--untrusted, --net allow, most of -p).\n");
         options_print(stream, VERB_SHELL);
-        print_values(stream);
-        fprintf(stream, "\nExit status: the shell's own; else as that of cordon run.\n"
+        print_values(stream, VERB_SHELL);
+        fprintf(stream, "\nExamples:\n"
+                        "  cordon shell --memory 2G --tasks 200\n"
+                        "  cordon shell --net none --fs strict --workspace build\n"
+                        "\nExit status: the shell's own; else as that of cordon run.\n"
                         "\nThe manual: cordon-shell(1).\n");
 }
 
@@ -82,7 +102,7 @@ void help_print_batch(FILE *stream) {
                         "once.\nA record a line comes of them. Options hold for all jobs; what a "
                         "job says wins.\n");
         options_print(stream, VERB_BATCH);
-        print_values(stream);
+        print_values(stream, VERB_BATCH);
         fprintf(stream, "\nExamples:\n"
                         "  cordon batch --timeout 10s --memory 256M jobs.jsonl >records.jsonl\n"
                         "  generate | cordon batch --untrusted --parallel 4 | judge\n");

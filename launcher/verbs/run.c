@@ -17,6 +17,7 @@
 #include "launcher/deadline.h"
 #include "launcher/detach.h"
 #include "launcher/errand.h"
+#include "launcher/explain/explain.h"
 #include "launcher/interrupt.h"
 #include "launcher/kernel/error.h"
 #include "launcher/launch.h"
@@ -100,8 +101,10 @@ static void say(const char *text) {
 static bool check_output(const Options *options, GError **error) {
         const char *message = NULL;
 
-        if (options->is_capture && !options->record && !options->is_dry_run)
+        if (options->is_capture && !options->record && !options_are_for_show(options))
                 message = "--capture needs --record: the output goes into the record";
+        else if (options->is_dry_run && options->is_explain)
+                message = "--explain and --dry-run are two ways to show it: one at a time";
         else if (!options->is_capture && options->limits.is_set[LIMIT_OUTPUT])
                 message = "--output needs --capture or --json: what passes through is not counted";
         else if (!options->is_capture && options->is_kill_on_output)
@@ -171,7 +174,7 @@ static bool complete(Run *run, GError **error) {
                 return true;
         if (!run->kind->complete(&run->options, run->errand.spec, error))
                 return false;
-        if (!run->options.is_dry_run)
+        if (!options_are_for_show(&run->options))
                 prepare_interrupt(run); /* the record has the command */
         return true;
 }
@@ -183,10 +186,12 @@ static bool prepare(Run *run, char **argv, GError **error) {
                       (!run->kind->settle || run->kind->settle(&run->options, error)) &&
                       session_choose_terminal(&run->options, error);
 
+        bool is_earnest = !run->options.is_help && !options_are_for_show(&run->options);
+
         errand_ask(&run->errand, &run->options);
-        if (parsed && !run->options.is_help && !run->options.is_dry_run)
+        if (parsed && is_earnest)
                 prepare_interrupt(run); /* the record may have to wait for a reader */
-        if (run->options.record && !run->options.is_help && !run->options.is_dry_run &&
+        if (run->options.record && is_earnest &&
             !sink_open(run->options.record, &run->sink, parsed ? error : &no_sink)) {
                 if (no_sink)
                         g_prefix_error(error, "%s; ", no_sink->message);
@@ -533,6 +538,8 @@ static int run_command(Run *run, char **argv) {
                 run->kind->print_help(stdout);
                 return 0;
         }
+        if (run->options.is_explain)
+                return explain(&run->options, &run->errand);
         if (run->options.is_dry_run)
                 return print_plan(run);
         if (run->options.is_detach) {

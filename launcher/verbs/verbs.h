@@ -11,3 +11,4 @@ int verb_profile(char **argv);
 int verb_doctor(char **argv);
 int verb_list_options(char **argv);
 int verb_list_profiles(char **argv);
+int verb_list_values(char **argv);

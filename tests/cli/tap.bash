@@ -71,6 +71,11 @@ call() {
     err=$(<"$scratch/err")
 }
 
+# schema_faults RECORDS: what is wrong with each line of a file, by the schema of records; nothing where all are good.
+schema_faults() {
+    "${CORDON_SCHEMA_CHECK:?the program schema-check}" --closed record <"$1" | grep -vx ok
+}
+
 verbs() {
     "$CORDON" --list-verbs | cut -f1
 }

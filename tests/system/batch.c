@@ -135,7 +135,7 @@ GPtrArray *batch_records(const char *text) {
         g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
 
         for (char **line = lines; *line; line++) {
-                cJSON *record = (*line)[0] ? cJSON_Parse(*line) : NULL;
+                cJSON *record = (*line)[0] ? kit_parse_record(*line, NULL) : NULL;
 
                 if (record)
                         g_ptr_array_add(records, record);

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "manager.h"
+#include "schema.h"
 
 #define RUN_PATIENCE_USEC  (20 * KIT_SEC)
 #define HELD_PATIENCE_USEC (1 * KIT_SEC)
@@ -38,6 +39,7 @@ static struct {
         unsigned runs;
         pid_t janitor;
         int janitor_fd;
+        Schema *schema; /* of records */
 } kit;
 
 char *kit_program(const char *name) {
@@ -101,6 +103,14 @@ static void start_janitor(void) {
         _exit(0);
 }
 
+static void read_schema(void) {
+        g_autofree char *fault = NULL;
+
+        kit.schema = schema_new(schema_record_text, &fault);
+        if (!kit.schema)
+                BAIL_OUT("the schema of records: %s", fault);
+}
+
 void kit_init(void) {
         (void)signal(SIGPIPE, SIG_IGN);
         kit.is_slow = is_one("CORDON_TEST_SLOW");
@@ -121,6 +131,7 @@ void kit_init(void) {
         if (!g_getenv("CORDON_PRIVATE_IDLE"))
                 g_setenv("CORDON_PRIVATE_IDLE", kit.is_slow ? "30s" : "3s", TRUE);
         (void)umask(022);
+        read_schema();
         start_janitor();
         plan(NO_PLAN);
         find_manager();
@@ -130,6 +141,7 @@ void kit_clear(void) {
         manager_forget();
         (void)close(kit.janitor_fd);
         (void)waitpid(kit.janitor, NULL, 0);
+        schema_free(kit.schema);
         g_free(kit.directory);
         g_free(kit.victim);
         g_free(kit.cordon);
@@ -431,7 +443,31 @@ static void take_status(KitRun *run) {
         run->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* A record that is asked for is one line and nothing else. */
+/* No reader may mind keys that it does not know; we know them all. */
+static void check_record(const cJSON *record, const char *text) {
+        g_autofree char *faults = record ? schema_faults(kit.schema, record, SCHEMA_CLOSED) : NULL;
+
+        if (faults) {
+                fail("a record is what its schema says");
+                diag("%s\n%.2000s", faults, text);
+        }
+}
+
+cJSON *kit_parse_record(const char *text, const char **ret_end) {
+        cJSON *record = cJSON_ParseWithOpts(text, ret_end, false);
+
+        check_record(record, text);
+        return record;
+}
+
+bool kit_is_record(const char *text) {
+        cJSON *record = text ? kit_parse_record(text, NULL) : NULL;
+
+        cJSON_Delete(record);
+        return record;
+}
+
+/* A record that is asked for is one line and nothing else: where somebody forged one before it, there is none. */
 static void take_record(KitRun *run) {
         const char *end = NULL;
 
@@ -440,6 +476,7 @@ static void take_record(KitRun *run) {
         run->record = cJSON_ParseWithOpts(run->record_text->str, &end, false);
         if (run->record && g_strcmp0(end, "\n") != 0)
                 g_clear_pointer(&run->record, cJSON_Delete);
+        check_record(run->record, run->record_text->str);
         if (!run->id && run->record)
                 run->id = g_strdup(cJSON_GetStringValue(cJSON_GetObjectItem(run->record, "id")));
 }

@@ -93,6 +93,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KitRun, kit_run_free)
 char *kit_said(const KitRun *run, const char *word);
 int64_t kit_said_number(const KitRun *run, const char *word); /* −1: no such line */
 
+/* A record that is here as text, held to its schema: a fault is a failed point. The end of it is for who wants to know
+ * what stands behind. NULL: it is no JSON. */
+cJSON *kit_parse_record(const char *text, const char **ret_end);
+bool kit_is_record(const char *text); /* the same, for who wants no more of it; NULL is none */
+
 /* Waits for a process to end; true when it has. */
 bool kit_wait_process(int pidfd, uint64_t usec);
 /* Asks until it is true, at most so long. */

@@ -85,7 +85,7 @@ static GPtrArray *whole_records(unsigned *ret_torn) {
 
         *ret_torn = 0;
         for (char **line = lines; *line; line++) {
-                cJSON *record = (*line)[0] ? cJSON_Parse(*line) : NULL;
+                cJSON *record = (*line)[0] ? kit_parse_record(*line, NULL) : NULL;
 
                 if (record)
                         g_ptr_array_add(records, record);

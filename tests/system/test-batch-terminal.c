@@ -45,7 +45,7 @@ static void test_terminal(const char *jobs) {
 
         for (char **line = lines; *line; line++) {
                 const char *text = last_drawn(*line);
-                cJSON *record = text[0] == '{' ? cJSON_Parse(text) : NULL;
+                cJSON *record = text[0] == '{' ? kit_parse_record(text, NULL) : NULL;
 
                 records += record != NULL;
                 others += !record && strchr(text, '{') != NULL;

@@ -191,7 +191,7 @@ static void test_json(void) {
                            .command = VICTIM("say", "inside", "exit", "9") };
         g_autoptr(KitRun) run = kit_run(&order);
 
-        run->record = cJSON_Parse(run->output->str);
+        run->record = kit_parse_record(run->output->str, NULL);
         cmp_ok(run->status, "==", 9, "--json changes no status");
         is(record_text(run, "stdout"), "inside\n", "--json captures");
         is(record_text(run, "outcome"), "exited", "--json writes the record to stdout");

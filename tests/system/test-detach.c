@@ -108,7 +108,7 @@ static void take_record(Detached *detached) {
         if (!g_file_get_contents(detached->record, &text, NULL, NULL))
                 return;
         g_string_assign(run->record_text, text);
-        run->record = cJSON_Parse(text);
+        run->record = kit_parse_record(text, NULL);
 }
 
 static void detached_clear(Detached *detached) {

@@ -50,7 +50,7 @@ static void check_file(const char *path, const char *name) {
 
         (void)g_file_get_contents(path, &text, NULL, NULL);
 
-        cJSON *record = cJSON_ParseWithOpts(text ?: "", &end, false);
+        cJSON *record = kit_parse_record(text ?: "", &end);
 
         is(cJSON_GetStringValue(cJSON_GetObjectItem(record, "outcome")), "cancelled",
            "%s: the outcome", name);
@@ -227,6 +227,7 @@ static void test_caller_limit(void) {
         (void)g_file_get_contents(record, &text, NULL, NULL);
         cmp_ok(run->status, "==", 125, "a caller that may write no file: refused");
         like(text ?: "", "\"outcome\":\"refused\"", "… and the record says so");
+        ok(kit_is_record(text), "… as a whole one");
 }
 
 int main(void) {

@@ -451,7 +451,8 @@ static void test_detached(void) {
         cmp_ok(waiter->status, "==", 130, "the caller of a launcher that waits is interrupted");
         ok(kit_wait_until(is_launcher_gone, waiter, kit_patience(10 * KIT_SEC)),
            "and the launcher with it");
-        ok(g_file_get_contents(record, &text, NULL, NULL) && strstr(text, "\"cancelled\""),
+        ok(g_file_get_contents(record, &text, NULL, NULL) && kit_is_record(text) &&
+                   strstr(text, "\"cancelled\""),
            "the record says so");
         let_go(holder, "who has the slot");
         (void)unlink(record);

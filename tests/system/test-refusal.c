@@ -148,7 +148,7 @@ static void test_record_places(void) {
                 g_autoptr(KitRun) run = kit_run(&order);
 
                 cmp_ok(run->status, "==", 125, "a record to a file: refused");
-                ok(g_file_get_contents(path, &text, NULL, NULL) &&
+                ok(g_file_get_contents(path, &text, NULL, NULL) && kit_is_record(text) &&
                            strstr(text, "\"outcome\":\"refused\"") && g_str_has_suffix(text, "}\n"),
                    "the record of a refusal is in %s", places[i]);
                 cmp_ok(run->record_text->len, "==", 0, "and nowhere else");
@@ -159,6 +159,7 @@ static void test_record_places(void) {
 
         ok(g_regex_match_simple("^hello\n\\{\"schema\":1,.*\\}\n$", run->output->str, 0, 0),
            "--record - writes behind the program's output: %s", run->output->str);
+        ok(kit_is_record(strchr(run->output->str, '{')), "--record -: it is one");
         leftover_check(run, "--record -");
 
         KitOrder nowhere = { .record = "/no/such/place", .command = VICTIM("say", "ran") };

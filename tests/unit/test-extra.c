@@ -237,7 +237,7 @@ static const struct {
         { UNITS_ERROR_BAD_VALUE, "-p: PrivateTmp: \"\" is not accepted; accepted: yes, no, disconnected", "PrivateTmp=" },
         { UNITS_ERROR_BAD_VALUE, "-p: PrivatePIDs: \"2\" is not accepted; accepted: yes, no", "PrivatePIDs=2" },
         { UNITS_ERROR_BAD_VALUE, "-p: PrivatePIDs: \"\" is not accepted; accepted: yes, no", "PrivatePIDs=" },
-        { UNITS_ERROR_BAD_VALUE, "-p: ProtectSystem: \"strickt\" is not accepted; accepted: yes, no, full, strict", "ProtectSystem=strickt" },
+        { UNITS_ERROR_BAD_VALUE, "-p: ProtectSystem: \"strickt\" is not accepted (did you mean strict?); accepted: yes, no, full, strict", "ProtectSystem=strickt" },
         { UNITS_ERROR_BAD_VALUE, "-p: KeyringMode: \"yes\" is not accepted; accepted: inherit, private, shared", "KeyringMode=yes" },
         { UNITS_ERROR_BAD_VALUE, "-p: NetworkNamespacePath: \"x\" is not accepted; accepted: an absolute path", "NetworkNamespacePath=x" },
         { UNITS_ERROR_BAD_VALUE, "-p: Nice: \"20\" is not accepted; accepted: a whole number from -20 to 19", "Nice=20" },
@@ -250,7 +250,7 @@ static const struct {
         { UNITS_ERROR_BAD_VALUE, "-p: UMask: \"10000\" is not accepted; accepted: an octal mode such as 0022", "UMask=10000" },
         { UNITS_ERROR_BAD_VALUE, "-p: UMask: \"\" is not accepted; accepted: an octal mode such as 0022", "UMask=" },
         { UNITS_ERROR_BAD_VALUE, "-p: IOSchedulingClass: \"slow\" is not accepted; accepted: none, realtime, best-effort, idle", "IOSchedulingClass=slow" },
-        { UNITS_ERROR_BAD_VALUE, "-p: IOSchedulingClass: \"idle=3\" is not accepted; accepted: none, realtime, best-effort, idle", "IOSchedulingClass=idle=3" },
+        { UNITS_ERROR_BAD_VALUE, "-p: IOSchedulingClass: \"idle=3\" is not accepted (did you mean idle?); accepted: none, realtime, best-effort, idle", "IOSchedulingClass=idle=3" },
         { UNITS_ERROR_BAD_VALUE, "-p: MountFlags: \"\" is not accepted; accepted: shared, slave, private", "MountFlags=" },
         { UNITS_ERROR_BAD_VALUE, "-p: SecureBits: \"keep\" is not accepted; accepted: noroot, noroot-locked, no-setuid-fixup, no-setuid-fixup-locked, keep-caps, keep-caps-locked", "SecureBits=keep" },
         { UNITS_ERROR_BAD_VALUE, "-p: RestrictNamespaces: \"net x\" is not accepted; accepted: yes, no, cgroup, ipc, net, mnt, pid, user, uts, ~ in front for all others", "RestrictNamespaces=net x" },
@@ -346,7 +346,7 @@ static const struct {
         const char *word, *near;
 } words_near[] = {
         { "memory", "memory" }, { "Memory", "memory" }, { "memroy", "memory" }, { "emory", "memory" }, { "memoryy", "memory" },
-        { "mmmory", "memory" }, { "memo", NULL }, { "", NULL }, { "xyz", NULL }, { "cpuu", "cpu" }, { "cpus", "cpu" }, { "cup", NULL },
+        { "mmmory", "memory" }, { "memo", NULL }, { "", NULL }, { "xyz", NULL }, { "cpuu", "cpu" }, { "cpus", "cpu" }, { "cup", "cpu" },
 };
 /* clang-format on */
 

@@ -38,7 +38,7 @@ static const struct {
         { "--net: \"allow\" is not accepted; accepted: host, none, allow=LIST", WORDS("net", "allow") },
         { "--net: \"\" is not accepted; accepted: host, none, allow=LIST", WORDS("net", "") },
         { "--net: \"10.0.0.1/8\" is not accepted; accepted: a host name, an address, ADDRESS/BITS with nothing behind the bits, @LIST; commas between", WORDS("net", "allow=a,10.0.0.1/8") },
-        { "--fs: \"Strict\" is not accepted; accepted: host, strict", WORDS("fs", "Strict") },
+        { "--fs: \"Strict\" is not accepted (did you mean strict?); accepted: host, strict", WORDS("fs", "Strict") },
         { "--ro: \"\" is not accepted; accepted: a path", WORDS("ro", "") },
         { "--rw: \"/x/..\" is not accepted; accepted: a path below /", WORDS("rw", "/x/..") },
         { "--hide: \"/a\\x0ab\" is not accepted; accepted: a path in UTF-8 without control characters, quotes, backslashes and colons", WORDS("hide", "/a\nb") },
