@@ -64,6 +64,14 @@ static bool booted_with_systemd(void) {
         return g_file_test("/run/systemd/system", G_FILE_TEST_IS_DIR);
 }
 
+/* 0: in no pid namespace that we see. */
+static pid_t peer_of(int fd) {
+        struct ucred peer = { 0 };
+        socklen_t size = sizeof peer;
+
+        return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 ? 0 : peer.pid;
+}
+
 /* To a manager a connection is dear, and the guard has one (dbus/relay). A guard that will not, or is about to go,
  * hangs up before it has said anything. */
 static bool connect_by_guard(Door *door) {
@@ -81,11 +89,13 @@ static bool connect_by_guard(Door *door) {
         if (!door->is_relayed)
                 (void)close(ends[0]);
         door->is_relayed = door->is_relayed && connect_over(ends[0], &door->bus);
-        if (door->is_relayed)
-                door->guard_fd = fd;
-        else
+        if (!door->is_relayed) {
                 (void)close(fd);
-        return door->is_relayed;
+                return false;
+        }
+        door->guard_fd = fd;
+        door->relay_pid = peer_of(fd);
+        return true;
 }
 
 static bool reach(Door *door, bool is_brief, GError **error) {
@@ -166,16 +176,14 @@ static unsigned count_numbers(const char *status) {
         return count;
 }
 
-/* Who listens on the socket is the manager, or the bus that it is on. */
+/* Who listens on the socket is the manager, the bus that it is on, or the guard, which it has started. */
 bool door_counts_as_we_do(const Door *door, const Caller *caller) {
-        struct ucred peer = { 0 };
-        socklen_t size = sizeof peer;
+        pid_t peer = door->is_relayed ? door->relay_pid : peer_of(sd_bus_get_fd(door->bus));
         g_autofree char *path = NULL, *status = NULL;
 
-        if (getsockopt(sd_bus_get_fd(door->bus), SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 ||
-            peer.pid <= 0)
+        if (peer <= 0)
                 return false;
-        path = g_strdup_printf("/proc/%d/status", (int)peer.pid);
+        path = g_strdup_printf("/proc/%d/status", (int)peer);
         status = file_read_record(AT_FDCWD, path);
         return count_numbers(status) == count_numbers(caller->status);
 }

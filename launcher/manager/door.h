@@ -28,8 +28,9 @@ typedef struct {
         unsigned systemd_major;  /* 0: not asked */
         int hold_fd;             /* keeps a private manager from leaving; −1 */
         bool is_relayed;         /* the connection goes by the guard */
-        int guard_fd;            /* … to whom this one is, for whoever watches over runs; −1 */
-        struct Fleet *fleet;     /* the launches through it; borrowed; NULL: there are none */
+        pid_t relay_pid;     /* … this one, as we number processes; 0: it has no number here */
+        int guard_fd;        /* … to whom this one is, for whoever watches over runs; −1 */
+        struct Fleet *fleet; /* the launches through it; borrowed; NULL: there are none */
 } Door;
 
 bool manager_kind_from_word(const char *word, ManagerKind *ret_kind);
