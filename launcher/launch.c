@@ -103,7 +103,7 @@ void life_refuse(Launch *launch, const char *code, const char *message) {
         if (state->is_accepted)
                 life_end_unstarted(launch);
         else
-                life_end(launch, unit_state_is_refused(state));
+                life_end(launch, !launch->is_asked || unit_state_is_refused(state));
 }
 
 void life_refuse_error(Launch *launch, const GError *error) {

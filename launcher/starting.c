@@ -24,6 +24,11 @@ static void ask(Launch *launch) {
         if (!launch->guard)
                 launch->guard = guard_watch_new(fleet_guard(launch->fleet),
                                                 launch->settings.spec->id, life_on_guard, launch);
+        if (guard_watch_error(launch->guard)) { /* and nobody would take cordon.slice away */
+                launch->is_asked = false;
+                life_refuse_error(launch, guard_watch_error(launch->guard));
+                return;
+        }
         birth_units(&launch->check, launch->fleet, launch->program, launch->watch);
         check_look_ahead(&launch->check);
 }
