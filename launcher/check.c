@@ -216,7 +216,8 @@ static void explain_directory(const CheckSource *source, GError **error) {
 
         g_set_error(
                 error, LAUNCHER_ERROR, LAUNCHER_ERROR_DIRECTORY,
-                "the working directory \"%s\" is not there inside: --%s leaves it out; -C names another",
+                "the working directory \"%s\" is not there inside: --%s leaves it out; --rw shows it, "
+                "-C names another",
                 shown, isolation_hides(&source->settings->spec->isolation, directory));
 }
 

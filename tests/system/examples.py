@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The examples of a page, each as prompt, command and the lines that are shown below it, all of them ended by a NUL.
 
-An example is in a display (.Bd, .Dl) of a manual page, or in a fenced block of README. It begins with "$ ", or with
+An example is in a display (.Bd, .Dl) of a manual page, or in a fenced block of a page in Markdown. It begins with "$ ", or with
 "# cordon", which is root's; its command goes on in the next line where it ends with a backslash, a pipe or in quotes.
 """
 import re
