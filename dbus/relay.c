@@ -19,7 +19,8 @@
 struct Relay {
         sd_event *event;
         char *manager_socket;
-        sd_bus *bus; /* NULL: not needed just now */
+        sd_bus *bus;       /* NULL: not needed just now */
+        bool is_hung_up; /* … or it has ended, and all have heard so */
         unsigned holds;
         sd_event_source *linger;
         GHashTable *passengers; /* of Passenger* */
@@ -280,17 +281,20 @@ static Passenger *whom_it_concerns(const Relay *relay, sd_bus_message *signal) {
 static int on_manager(sd_bus_message *signal, void *userdata, sd_bus_error *ret_error) {
         Relay *relay = userdata;
 
-        if (sd_bus_message_is_signal(signal, "org.freedesktop.DBus.Local", "Disconnected"))
+        if (sd_bus_message_is_signal(signal, "org.freedesktop.DBus.Local", "Disconnected")) {
+                relay->is_hung_up = true;
                 tell_all(relay, hang_up_on, signal);
-        else if (sd_bus_message_is_signal(signal, MANAGER_INTERFACE, "Reloading"))
+        } else if (sd_bus_message_is_signal(signal, MANAGER_INTERFACE, "Reloading")) {
                 tell_all(relay, pass_signal, signal);
-        else if (sd_bus_message_is_signal(signal, NULL, NULL))
+        } else if (sd_bus_message_is_signal(signal, NULL, NULL)) {
                 pass_signal(whom_it_concerns(relay, signal), signal);
+        }
         return 0;
 }
 
 static bool connect_anew(Relay *relay) {
         close_bus(&relay->bus);
+        relay->is_hung_up = false;
         if (connect_direct(relay->manager_socket, &relay->bus, NULL) &&
             sd_bus_attach_event(relay->bus, relay->event, SD_EVENT_PRIORITY_NORMAL) >= 0 &&
             sd_bus_add_filter(relay->bus, NULL, on_manager, relay) >= 0)
@@ -299,10 +303,18 @@ static bool connect_anew(Relay *relay) {
         return false;
 }
 
+/* A connection that has ended still answers what was under way, one a turn of the loop, and says last that it has ended:
+ * who waits for that would never hear of it if another took its place before. */
+static bool is_ending(const Relay *relay) {
+        return relay->bus && sd_bus_is_open(relay->bus) <= 0 && !relay->is_hung_up;
+}
+
 sd_bus *relay_hold(Relay *relay) {
-        relay->linger = sd_event_source_disable_unref(relay->linger);
+        if (is_ending(relay))
+                return NULL;
         if ((!relay->bus || sd_bus_is_open(relay->bus) <= 0) && !connect_anew(relay))
                 return NULL;
+        relay->linger = sd_event_source_disable_unref(relay->linger);
         relay->holds++;
         return relay->bus;
 }

@@ -72,10 +72,25 @@ static void on_job_removed(const char *result, void *userdata) {
         news(watch);
 }
 
+/* Before the manager has said that it makes ours, only what we have stopped ourselves can go. */
+static bool is_of_former_one(const UnitWatch *watch) {
+        return !watch->state.is_accepted && !watch->state.start_error && !watch->calls[CALL_STOP];
+}
+
+static void forget_former_one(UnitWatch *watch) {
+        unit_snapshot_clear(&watch->state.snapshot);
+        g_clear_pointer(&watch->state.job_result, g_free);
+        watch->state.was_stopping = false;
+}
+
+/* Whose name is used again hears how the former one went, job and all, if it listens in time. */
 static void on_unit_removed(void *userdata) {
         UnitWatch *watch = userdata;
 
-        watch->state.is_removed = true;
+        if (is_of_former_one(watch))
+                forget_former_one(watch);
+        else
+                watch->state.is_removed = true;
         news(watch);
 }
 

@@ -99,6 +99,23 @@ bool guard_send_fd(int socket_fd, const char *text, int fd) {
         return sendmsg(socket_fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
 }
 
+static bool has_descriptors(const struct cmsghdr *part) {
+        return part->cmsg_level == SOL_SOCKET && part->cmsg_type == SCM_RIGHTS;
+}
+
+/* All that came are ours by now: what nobody asked for is closed. */
+static int take_only(const struct cmsghdr *part) {
+        size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        int fd = -1;
+
+        for (size_t i = 0; i < count; i++) {
+                memcpy(&fd, CMSG_DATA(part) + i * sizeof fd, sizeof fd);
+                if (count > 1)
+                        (void)close(fd);
+        }
+        return count == 1 ? fd : -1;
+}
+
 ssize_t guard_receive(int socket_fd, char *text, size_t size, int *ret_fd) {
         OneDescriptor control = { 0 };
         struct iovec part = { .iov_base = text, .iov_len = size };
@@ -107,11 +124,8 @@ ssize_t guard_receive(int socket_fd, char *text, size_t size, int *ret_fd) {
                                   .msg_control = &control,
                                   .msg_controllen = sizeof control };
         ssize_t n = recvmsg(socket_fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-        const struct cmsghdr *found = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+        const struct cmsghdr *found = n >= 0 ? CMSG_FIRSTHDR(&message) : NULL;
 
-        *ret_fd = -1;
-        if (found && found->cmsg_level == SOL_SOCKET && found->cmsg_type == SCM_RIGHTS &&
-            found->cmsg_len == CMSG_LEN(sizeof *ret_fd))
-                memcpy(ret_fd, CMSG_DATA(found), sizeof *ret_fd);
+        *ret_fd = found && has_descriptors(found) ? take_only(found) : -1;
         return n;
 }

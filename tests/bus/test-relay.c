@@ -264,6 +264,36 @@ static void test_manager_gone(void) {
         end(&x, &y);
 }
 
+/* A connection that has ended answers what is under way and says so last: until then nobody may take its place. */
+static void test_late_comer(void) {
+        Rider x, y, z;
+        Passenger *late;
+        sd_bus *bus;
+        int ends[2];
+
+        begin(FAULT_NONE, &x, &y);
+        call(&x, start_x);
+        bus = sd_bus_ref(relay_hold(relay));
+        relay_let_go(relay);
+        fake_drop(talk->fake, false);
+        while (sd_bus_is_open(bus) > 0)
+                g_assert(sd_event_run(talk->event, G_USEC_PER_SEC) > 0);
+        g_assert(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
+        late = passenger_new(relay, ends[1]);
+        talk_settle(talk);
+        ok(x.n_ended == 1 && y.n_ended == 1,
+           "who comes while the manager hangs up keeps nobody from hearing of it");
+        ok(!late, "… and goes to the manager himself");
+        passenger_free(late);
+        close(ends[0]);
+        board_relay(&z, CASE_UNIT);
+        call(&z, list_nothing);
+        ok(talk->reply && !talk->error, "… and the next one is taken on");
+        get_off(&z);
+        sd_bus_unref(bus);
+        end(&x, &y);
+}
+
 /* Answers that come for who has left go nowhere. */
 static void test_leaves(void) {
         Rider x, y;
@@ -294,6 +324,7 @@ int main(void) {
         test_descriptor();
         test_reloaded();
         test_manager_gone();
+        test_late_comer();
         test_leaves();
         done_testing();
 }

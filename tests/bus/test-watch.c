@@ -341,6 +341,38 @@ static void test_start(void) {
         talk_free(listener.talk);
 }
 
+static ManagerCall *start_former(ManagerCaller caller) {
+        g_autoptr(PropertyList) none = property_list_new();
+
+        return manager_start_transient(caller, CASE_UNIT, none, CASE_SLICE, none);
+}
+
+/* An id may be used again while the one that had it is still being cleared away. */
+static void test_former(void) {
+        Listener listener;
+        const UnitState *state;
+        ManagerCaller caller;
+
+        listen(&listener);
+        state = unit_watch_state(listener.watch);
+        caller = talk_caller(listener.talk);
+        talk_await(listener.talk, start_former(caller));
+        talk_settle(listener.talk);
+        talk_await(listener.talk, manager_stop_unit(caller, CASE_SLICE));
+        talk_settle(listener.talk);
+        cmp_ok(listener.n_news, ">", 2, "a watch hears of another unit of its name");
+        ok(!fake_has_unit(listener.talk->fake, CASE_UNIT), "… until that one is gone");
+        ok(!state->is_removed, "… which is not its own being gone");
+        is(state->job_result, NULL, "… nor was that its job");
+        is(state->snapshot.active_state, NULL, "… nor its state");
+        start(&listener);
+        ok(state->is_accepted && !state->is_removed, "then its own is made");
+        is(state->job_result, "done", "… with a job of its own");
+        is(state->snapshot.active_state, "active", "… and a state");
+        listen_no_more(&listener);
+        talk_free(listener.talk);
+}
+
 static void test_counters(void) {
         Listener listener;
 
@@ -497,6 +529,7 @@ static void test_dropped_by_news(void) {
 int main(void) {
         plan(NO_PLAN);
         test_start();
+        test_former();
         test_counters();
         test_end();
         test_dead_connection();
