@@ -350,7 +350,7 @@ static bool open_door(Foreman *foreman, GError **error) {
                 return false;
         g_ptr_array_add(foreman->doors, door);
         foreman->door = door;
-        foreman->door->systemd_major = connect_manager_version(foreman->door->bus);
+        door_learn_version(foreman->door);
         if (sd_bus_attach_event(foreman->door->bus, foreman->event, SD_EVENT_PRIORITY_NORMAL) < 0) {
                 g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_SYSTEM,
                             "cannot watch the manager");

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "ask.h"
-#include "dbus/connect.h"
 #include "dbus/inquiry.h"
 #include "launcher/kernel/cpus.h"
 #include "place.h"
@@ -206,7 +205,7 @@ static void call_on(Examination *examination, Door *door, ManagerReport *manager
         Visit visit = { .examination = examination, .manager = manager };
 
         ask_manager(examination, door, manager);
-        door->systemd_major = connect_manager_version(door->bus);
+        door_learn_version(door);
         visit.ground = trial_ground_new(door, examination->caller, &error);
         if (visit.ground && make_place(examination, &error))
                 try_all(&visit, door_is_unprivileged(door));

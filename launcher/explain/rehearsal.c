@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dbus/connect.h"
 #include "dbus/inquiry.h"
 #include "launcher/doctor/trial.h"
 #include "launcher/kernel/error.h"
@@ -193,7 +192,7 @@ static void rehearse_at(Scene *scene, Door *door) {
 
         rehearsal->manager = door->kind;
         rehearsal->version = inquiry_manager_text(door->bus, "Version");
-        door->systemd_major = connect_manager_version(door->bus);
+        door_learn_version(door);
         if (is_id_in_use(door, scene->errand->spec)) {
                 g_autofree char *message = name_in_use(scene->errand->spec->id);
 

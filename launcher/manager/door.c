@@ -252,6 +252,21 @@ void door_free(Door *door) {
         g_free(door);
 }
 
+/* Not known, it would be taken for an old one, and what newer ones can do would not be asked for. A guard that leaves just
+ * now, or is stopped, says nothing: then the manager itself is asked. */
+void door_learn_version(Door *door) {
+        sd_bus *bus = NULL;
+
+        door->systemd_major = connect_manager_version(door->bus);
+        if (door->systemd_major > 0 || !door->is_relayed ||
+            !connect_direct(door->socket_path, &bus, NULL))
+                return;
+        sd_bus_close_unref(door->bus);
+        door->bus = bus;
+        door->is_relayed = false;
+        door->systemd_major = connect_manager_version(door->bus);
+}
+
 bool door_is_open(const Door *door) {
         return door->bus && sd_bus_is_open(door->bus) > 0;
 }

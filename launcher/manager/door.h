@@ -55,6 +55,9 @@ bool door_is_unprivileged(const Door *door);
 /* A process has the same number to it as to us. */
 bool door_counts_as_we_do(const Door *door, const Caller *caller);
 
+/* Asks for the systemd_major, and waits. Before the door is on a loop. */
+void door_learn_version(Door *door);
+
 /* Nobody has hung up, as far as the loop has seen. */
 bool door_is_open(const Door *door);
 

@@ -379,7 +379,7 @@ static bool launch(Run *run, GError **error) {
                 return false;
         if (run->errand.spec->isolation.is_untrusted ||
             run->errand.spec->isolation.has_strict_fs) /* newer ones know more */
-                run->door->systemd_major = connect_manager_version(run->door->bus);
+                door_learn_version(run->door);
         if (run->tell_fd >= 0 && !detach_settle(run->door, run->errand.spec->id, error))
                 return false;
         if (r < 0 ||
