@@ -32,7 +32,7 @@ struct Launch {
 
         Program *program;
         bool is_asked; /* the manager, for the units */
-        bool is_early; /* begun while the manager was away: to be begun again */
+        bool is_early; /* begun while the manager, or the way to it, was away: to be begun again */
         bool is_guard_awaited, is_concluded, is_told;
         UnitWatch *watch;
         GuardWatch *guard;

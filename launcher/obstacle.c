@@ -25,6 +25,7 @@ struct Obstacle {
         void *userdata;
 
         Leftover *leftover;
+        Leftover *own; /* of an attempt of our own */
         bool is_name_looked_at; /* the next answer is the last */
         sd_event_source *pause;
         unsigned tries;
@@ -47,6 +48,7 @@ void obstacle_free(Obstacle *obstacle) {
         if (!obstacle)
                 return;
         leftover_free(obstacle->leftover);
+        leftover_free(obstacle->own);
         deadline_disarm(&obstacle->pause);
         sd_event_unref(obstacle->event);
         g_free(obstacle->id);
@@ -95,6 +97,19 @@ static bool look_for_leftover(Obstacle *obstacle) {
                 obstacle->leftover = leftover_new(obstacle->event, obstacle->door, obstacle->id,
                                                   on_leftover, obstacle);
         return true;
+}
+
+static void on_own_ended(bool is_cleared, void *userdata) {
+        Obstacle *obstacle = userdata;
+
+        pool_slice_make(obstacle->pool);
+        obstacle->handler(true, obstacle->userdata);
+}
+
+void obstacle_end_own(Obstacle *obstacle, const char *owner) {
+        if (!obstacle->own)
+                obstacle->own = leftover_new_own(obstacle->event, obstacle->door, obstacle->id,
+                                                 owner, on_own_ended, obstacle);
 }
 
 bool obstacle_remove(Obstacle *obstacle, const GError *refusal) {

@@ -26,3 +26,6 @@ bool obstacle_remove(Obstacle *obstacle, const GError *refusal);
 
 /* cordon.slice went with the last run while this start was under way: seen on 252 as "Unit cordon.slice not found". */
 bool obstacle_is_passing(const GError *refusal);
+
+/* What may have come of an attempt of our own, whose answer was lost, is ended; then the handler is called. */
+void obstacle_end_own(Obstacle *obstacle, const char *owner);

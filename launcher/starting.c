@@ -52,12 +52,16 @@ bool starting_begin(Launch *launch, GError **error) {
         return true;
 }
 
-/* Nothing was sent while the manager was away: there is nothing that could have come of it. */
+/* Where nothing was sent, there is nothing that could have come of it. */
 void starting_on_comeback(Launch *launch, bool is_back) {
         g_autoptr(GError) error = NULL;
 
         if (!launch->is_early)
                 return;
+        if (is_back && launch->is_asked) {
+                obstacle_end_own(launch->obstacle, fleet_owner(launch->fleet));
+                return;
+        }
         launch->is_early = false;
         if (!is_back)
                 life_refuse(launch, "manager-unreachable",
@@ -176,6 +180,19 @@ static void decide_unasked(Launch *launch) {
                 ask(launch);
 }
 
+/* It is the guard that was killed, and not the manager. Nothing of the program has run, so that all can begin anew, over a
+ * connection to the manager itself. */
+static bool is_cut_off_by_guard(const Launch *launch) {
+        return launch->settings.door->is_relayed &&
+               unit_watch_state(launch->watch)->is_disconnected;
+}
+
+static void await_comeback(Launch *launch) {
+        launch->is_early = true;
+        launch->is_guard_awaited = false;
+        be_patient(launch, START_PATIENCE_USEC);
+}
+
 void starting_decide(Launch *launch) {
         const UnitState *state = unit_watch_state(launch->watch);
 
@@ -187,6 +204,8 @@ void starting_decide(Launch *launch) {
                 decide_unasked(launch);
         else if (!launch->guard)
                 return; /* it failed before there is anything to decide */
+        else if (is_cut_off_by_guard(launch))
+                await_comeback(launch);
         else if (guard_watch_error(launch->guard) && (state->is_accepted || state->start_error))
                 life_refuse_error(launch, guard_watch_error(launch->guard));
         else if (state->start_error)

@@ -56,6 +56,12 @@ static void on_ended(const char *id, void *userdata) {
         leftover->handler(true, leftover->userdata);
 }
 
+static void end(Leftover *leftover, const char *owner) {
+        leftover->endings = endings_new(leftover->event, leftover->door->socket_path, NULL,
+                                        on_ended, leftover);
+        endings_add(leftover->endings, leftover->id, owner);
+}
+
 static void on_listed(sd_bus_message *reply, const GError *error, void *userdata) {
         Leftover *leftover = userdata;
         g_autoptr(GPtrArray) units = NULL;
@@ -66,14 +72,32 @@ static void on_listed(sd_bus_message *reply, const GError *error, void *userdata
                 leftover->handler(false, leftover->userdata);
                 return;
         }
-        leftover->endings = endings_new(leftover->event, leftover->door->socket_path, NULL,
-                                        on_ended, leftover);
-        endings_add(leftover->endings, leftover->id, owner ?: "");
+        end(leftover, owner ?: "");
+}
+
+static Leftover *make(sd_event *event, const Door *door, const char *id, LeftoverHandler handler,
+                      void *userdata) {
+        Leftover *leftover = g_new0(Leftover, 1);
+
+        leftover->event = sd_event_ref(event);
+        leftover->door = door;
+        leftover->id = g_strdup(id);
+        leftover->handler = handler;
+        leftover->userdata = userdata;
+        return leftover;
+}
+
+Leftover *leftover_new_own(sd_event *event, const Door *door, const char *id, const char *owner,
+                           LeftoverHandler handler, void *userdata) {
+        Leftover *leftover = make(event, door, id, handler, userdata);
+
+        end(leftover, owner);
+        return leftover;
 }
 
 Leftover *leftover_new(sd_event *event, const Door *door, const char *id, LeftoverHandler handler,
                        void *userdata) {
-        Leftover *leftover = g_new0(Leftover, 1);
+        Leftover *leftover = make(event, door, id, handler, userdata);
         g_autofree char *slice = name_slice(NULL, id);
         g_autofree char *pooled = name_slice_pattern(id);
         g_autofree char *service = name_service(id);
@@ -83,11 +107,6 @@ Leftover *leftover_new(sd_event *event, const Door *door, const char *id, Leftov
                 .bus = door->bus, .event = event, .handler = on_listed, .userdata = leftover
         };
 
-        leftover->event = sd_event_ref(event);
-        leftover->door = door;
-        leftover->id = g_strdup(id);
-        leftover->handler = handler;
-        leftover->userdata = userdata;
         leftover->list = manager_list_units(caller, patterns);
         return leftover;
 }

@@ -17,6 +17,9 @@ typedef void (*LeftoverHandler)(bool is_cleared, void *userdata);
 
 Leftover *leftover_new(sd_event *event, const Door *door, const char *id, LeftoverHandler handler,
                        void *userdata);
+/* Of our own, as the slice names us: it is known whose it is, but not whether it is there. */
+Leftover *leftover_new_own(sd_event *event, const Door *door, const char *id, const char *owner,
+                           LeftoverHandler handler, void *userdata);
 /* The launcher that a slice's Description names. */
 bool leftover_owner_is_alive(const char *owner);
 void leftover_free(Leftover *leftover);

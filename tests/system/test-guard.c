@@ -175,6 +175,36 @@ static void test_guard_killed_first(void) {
         kit_run_free(run);
 }
 
+#define MOMENT_USEC (6 * KIT_MSEC)
+
+/* While a start is under way it is not only the guard that is gone, but the way to the manager, too. */
+static void test_guard_killed_at_start(void) {
+        KitOrder order = { .command = VICTIM("end"), .id = "over-again" };
+        KitRun *neighbour = start_pausing("5s");
+        int rounds = kit_rounds(12, 3), ended = 0, left = 0;
+
+        for (int i = 0; i < rounds; i++) {
+                pid_t guard = guard_pid();
+                KitRun *run = kit_start(&order);
+
+                (void)kit_wait_process(run->pidfd, (uint64_t)i * MOMENT_USEC);
+                (void)kill(guard, SIGKILL);
+                kit_finish(run);
+                ended += run->status == 0;
+                if (run->status != 0)
+                        diag("after %d ms: %s", i * 6, run->errors->str);
+                left += !leftover_wait(run, GONE_USEC);
+                kit_run_free(run);
+                if (!kit_wait_until(is_another_guard, &guard, kit_patience(GONE_USEC)))
+                        BAIL_OUT("no guard comes after one that was killed");
+        }
+        cmp_ok(ended, "==", rounds, "SIGKILL of the guard at %d moments of starts: all succeed",
+               rounds);
+        cmp_ok(left, "==", 0, "… and leave nothing");
+        release(neighbour);
+        kit_run_free(neighbour);
+}
+
 /* Neither can act any more when the other dies; then it is up to the manager to start the guard again. */
 static void test_both_killed(bool guard_first) {
         KitRun *run = start_pausing("1h");
@@ -348,6 +378,7 @@ int main(void) {
         test_stopped();
         test_guard_killed();
         test_guard_killed_first();
+        test_guard_killed_at_start();
         test_both_killed(false);
         test_both_killed(true);
         test_sweep();

@@ -17,6 +17,7 @@
 
 #include "expect.h"
 #include "leftover.h"
+#include "manager.h"
 
 #define UNPREPARED 99
 /* The last processes of a pid namespace end with its first, which is the caller: a private manager in it is killed, and
@@ -229,6 +230,43 @@ static void test_row(const Row *row) {
         end_skip;
 }
 
+static char *runtime_dir; /* of the private manager */
+
+static void prepare_pid_of_user(void) {
+        prepare_pid_and_proc();
+        g_setenv("CORDON_MANAGER", "user", true);
+        g_setenv("XDG_RUNTIME_DIR", runtime_dir, true);
+}
+
+/* While another run goes on there is a guard, and who has one run speaks to the manager by it: on a pair of his own making. */
+static void test_by_guard(void) {
+        static const Row row = {
+                "pids, by a guard", .scope_message = "--scope: the user manager is in another pid *"
+        };
+        KitOrder other = { .command = VICTIM("say", "ready", "pause") };
+        KitOrder order = { .prepare = prepare_pid_of_user, .command = VICTIM("end") };
+
+        skip(!is_private() || !kit_is_scope() || geteuid() != 0, 8,
+             "n/a: root can be in two pid namespaces with a scope of a private manager");
+
+        KitRun *neighbour = kit_start(&other);
+        g_autoptr(GPtrArray) dirs = NULL;
+
+        if (!kit_wait_line(neighbour, "ready"))
+                BAIL_OUT("a plain run does not start");
+        dirs = manager_runtime_dirs();
+        cmp_ok(dirs->len, "==", 1, "there is a private manager");
+        runtime_dir = g_ptr_array_index(dirs, 0);
+
+        g_autoptr(KitRun) run = kit_run(&order);
+
+        is_refused(run, &row, "namespace", row.scope_message);
+        kit_signal(neighbour, SIGTERM);
+        kit_finish(neighbour);
+        kit_run_free(neighbour);
+        end_skip;
+}
+
 /* One mount namespace, two roots: only where the manager's is not the caller's anyway, and in a machine that is the
  * test's alone, because the mounts are everybody's. */
 static const struct {
@@ -337,6 +375,7 @@ int main(void) {
                 test_row(&rows[i]);
         for (size_t i = 0; i < G_N_ELEMENTS(useless); i++)
                 test_useless(i);
+        test_by_guard();
         test_root();
         kit_clear();
         done_testing();
