@@ -19,7 +19,7 @@
 struct Relay {
         sd_event *event;
         char *manager_socket;
-        sd_bus *bus;       /* NULL: not needed just now */
+        sd_bus *bus;     /* NULL: not needed just now */
         bool is_hung_up; /* … or it has ended, and all have heard so */
         unsigned holds;
         sd_event_source *linger;

@@ -25,7 +25,7 @@ struct Obstacle {
         void *userdata;
 
         Leftover *leftover;
-        Leftover *own; /* of an attempt of our own */
+        Leftover *own;          /* of an attempt of our own */
         bool is_name_looked_at; /* the next answer is the last */
         sd_event_source *pause;
         unsigned tries;

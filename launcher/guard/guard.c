@@ -183,7 +183,7 @@ static bool hear_clear(Launcher *launcher, const char *const *words) {
         const char *id = words[0];
 
         if (!launcher->owner || !id || !words[1] || !words[2] || words[3] ||
-            !launcher_drops(launcher, id) || !clearing_is_of(id, words[1], words[2]))
+            !clearing_is_of(id, words[1], words[2]) || !launcher_drops(launcher, id))
                 return false;
         if (guard->relay)
                 clearings_add(guard->clearings, id, launcher->owner, words[1], words[2]);
@@ -268,9 +268,13 @@ static int on_launcher(sd_event_source *source, int fd, uint32_t events, void *u
         n = guard_receive(fd, text, sizeof text - 1, &passed_fd);
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
                 return 0;
-        if (n > 0 && passed_fd >= 0 && strcmp(text, GUARD_RELAY) == 0)
+        if (n > 0 && passed_fd >= 0 && strcmp(text, GUARD_RELAY) == 0) {
                 take_on(launcher, passed_fd);
-        else if (n <= 0 || passed_fd >= 0 || !launcher_says(launcher, text))
+                return 0;
+        }
+        if (passed_fd >= 0)
+                (void)close(passed_fd); /* whatever it is to be */
+        if (n <= 0 || passed_fd >= 0 || !launcher_says(launcher, text))
                 launcher_leaves(launcher);
         return 0;
 }

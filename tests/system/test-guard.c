@@ -2,11 +2,14 @@
 
 /* Nothing outlives cordon, however it ends. What sees to that is the guard, which may end in any way itself. */
 
+#include <errno.h>
 #include <glib/gstdio.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/pidfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "expect.h"
@@ -172,6 +175,86 @@ static void test_guard_killed_first(void) {
         kit_finish(run);
         ok(leftover_wait(run, GONE_USEC),
            "the second guard ends the run of a cordon that is killed");
+        kit_run_free(run);
+}
+
+static unsigned count_fds(pid_t pid) {
+        g_autofree char *path = g_strdup_printf("/proc/%d/fd", (int)pid);
+        g_autoptr(GDir) directory = g_dir_open(path, 0, NULL);
+        unsigned count = 0;
+
+        while (directory && g_dir_read_name(directory))
+                count++;
+        return count;
+}
+
+/* Whether or not the guard knows what to do with it. */
+static void send_along(const char *socket_path, const char *text, int fd) {
+        union {
+                struct cmsghdr header;
+                char space[CMSG_SPACE(sizeof(int))];
+        } control = { .header = { CMSG_LEN(sizeof fd), SOL_SOCKET, SCM_RIGHTS } };
+        struct sockaddr_un address = { .sun_family = AF_UNIX };
+        struct iovec part = { .iov_base = (void *)text, .iov_len = strlen(text) };
+        struct msghdr message = { .msg_iov = &part,
+                                  .msg_iovlen = 1,
+                                  .msg_control = &control,
+                                  .msg_controllen = sizeof control };
+        int guard = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+        char answer;
+
+        memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);
+        (void)g_strlcpy(address.sun_path, socket_path, sizeof address.sun_path);
+        if (connect(guard, (struct sockaddr *)&address, sizeof address) < 0 ||
+            sendmsg(guard, &message, MSG_NOSIGNAL) < 0)
+                BAIL_OUT("%s: %s", socket_path, g_strerror(errno));
+        (void)shutdown(guard, SHUT_WR);
+        (void)recv(guard, &answer, 1, 0); /* it has hung up */
+        (void)close(guard);
+}
+
+typedef struct {
+        pid_t pid;
+        unsigned fds;
+} Holding;
+
+static bool holds_no_more(const void *data) {
+        const Holding *before = data;
+
+        return count_fds(before->pid) <= before->fds;
+}
+
+/* Of the socket of its command line. */
+static char *socket_of(pid_t guard) {
+        g_autofree char *path = g_strdup_printf("/proc/%d/cmdline", (int)guard);
+        g_autofree char *words = NULL;
+        const char *word;
+        gsize size = 0;
+
+        if (!g_file_get_contents(path, &words, &size, NULL))
+                return NULL;
+        word = words + strlen(words) + 1;
+        word += strlen(word) + 1;
+        return g_strdup(word);
+}
+
+/* A client of the same user that is no launcher of ours. */
+static void test_odd_client(void) {
+        static const char *const texts[] = { "", "relay", "done", "nonsense", "clear x y z" };
+        Expected expected = { .outcome = "exited", .said = "pid *\nready\n" };
+        KitRun *run = start_pausing("5s");
+        Holding before = { .pid = guard_pid() };
+        g_autofree char *path = socket_of(before.pid);
+
+        before.fds = count_fds(before.pid);
+        for (int round = 0; round < 3; round++)
+                for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+                        send_along(path, texts[i], STDIN_FILENO);
+        ok(kit_wait_until(holds_no_more, &before, kit_patience(KIT_SEC)),
+           "the guard keeps nothing of what odd clients send it");
+        cmp_ok(guard_pid(), "==", before.pid, "… and goes on");
+        release(run);
+        expect(run, &expected, "a run beside odd clients");
         kit_run_free(run);
 }
 
@@ -379,6 +462,7 @@ int main(void) {
         test_guard_killed();
         test_guard_killed_first();
         test_guard_killed_at_start();
+        test_odd_client();
         test_both_killed(false);
         test_both_killed(true);
         test_sweep();

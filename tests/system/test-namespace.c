@@ -240,8 +240,15 @@ static void prepare_pid_of_user(void) {
 
 /* While another run goes on there is a guard, and who has one run speaks to the manager by it: on a pair of his own making. */
 static void test_by_guard(void) {
-        static const Row row = {
-                "pids, by a guard", .scope_message = "--scope: the user manager is in another pid *"
+        static const Expected refused = {
+                .outcome = "refused",
+                .status = 125,
+                .exit_code = ABSENT,
+                .error = "namespace",
+                .manager = "user",
+                .message = "--scope: the user manager is in another pid namespace *",
+                .words = "cordon: --scope: the user manager is in another pid namespace *",
+                .said = "caller pid:*",
         };
         KitOrder other = { .command = VICTIM("say", "ready", "pause") };
         KitOrder order = { .prepare = prepare_pid_of_user, .command = VICTIM("end") };
@@ -260,7 +267,7 @@ static void test_by_guard(void) {
 
         g_autoptr(KitRun) run = kit_run(&order);
 
-        is_refused(run, &row, "namespace", row.scope_message);
+        expect(run, &refused, "pids, by a guard");
         kit_signal(neighbour, SIGTERM);
         kit_finish(neighbour);
         kit_run_free(neighbour);
