@@ -12,6 +12,7 @@
 #include "launcher/kernel/error.h"
 #include "launcher/trusted.h"
 #include "units/name.h"
+#include "units/nearest.h"
 #include "units/text.h"
 
 #define MACHINES_PROFILES "/etc/cordon/profiles"
@@ -109,8 +110,7 @@ GPtrArray *profile_shelf_names(const ProfileShelf *shelf) {
         return sorted_keys(names);
 }
 
-static char *names_words(const ProfileShelf *shelf) {
-        g_autoptr(GPtrArray) names = profile_shelf_names(shelf);
+static char *names_words(const GPtrArray *names) {
         g_autoptr(GString) words = g_string_new(names->len > 0 ? NULL : "none");
 
         for (guint i = 0; i < MIN(names->len, NAMES_SHOWN); i++)
@@ -133,6 +133,17 @@ static bool read_text(guint directory, const char *path, char **ret_text, GError
         return false;
 }
 
+/* There is nothing to be read, and no file that would have counted. */
+static bool is_absent(const char *path, GError **error) {
+        g_autofree char *shown = text_printable(path, G_MAXSIZE);
+
+        if (!g_file_test(path, G_FILE_TEST_IS_SYMLINK))
+                return true;
+        g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_PROFILE,
+                    "%s: a link to a file that is not there", shown);
+        return false;
+}
+
 /* False: it cannot be used. A profile without files: there is none. */
 static bool read_main(const ProfileShelf *shelf, Profile *profile, GError **error) {
         for (guint i = shelf->directories->len; i-- > 0;) {
@@ -144,6 +155,8 @@ static bool read_main(const ProfileShelf *shelf, Profile *profile, GError **erro
                         return false;
                 if (text)
                         return profile_read(profile, path, text, error);
+                if (!is_absent(path, error))
+                        return false;
         }
         return true;
 }
@@ -185,6 +198,8 @@ static bool read_drop_in(const ProfileShelf *shelf, Profile *profile, const char
                         return false;
                 if (text)
                         return profile_read(profile, path, text, error);
+                if (!is_absent(path, error))
+                        return false;
         }
         return true;
 }
@@ -208,6 +223,18 @@ static bool read_drop_ins(const ProfileShelf *shelf, Profile *profile, GError **
 
 /* Inheriting */
 
+static void refuse_absent(const ProfileShelf *shelf, const char *name, const char *from,
+                          GError **error) {
+        g_autoptr(GPtrArray) names = profile_shelf_names(shelf);
+        g_autofree char *words = names_words(names), *meant = NULL;
+
+        g_ptr_array_add(names, NULL);
+        meant = nearest_of(name, (const char *const *)names->pdata);
+        g_set_error(error, LAUNCHER_ERROR, from ? LAUNCHER_ERROR_PROFILE : LAUNCHER_ERROR_BAD_VALUE,
+                    "%s%sthere is no profile \"%s\"%s; there are: %s", from ?: "",
+                    from ? ": Inherit: " : "", name, meant, words);
+}
+
 /* Alone, without what it inherits. `from` names the word that asked for it, NULL: the caller. */
 static Profile *read_alone(const ProfileShelf *shelf, const char *name, const char *from,
                            GError **error) {
@@ -218,11 +245,7 @@ static Profile *read_alone(const ProfileShelf *shelf, const char *name, const ch
         if (profile->files->len > 0)
                 return read_drop_ins(shelf, profile, error) ? g_steal_pointer(&profile) : NULL;
 
-        g_autofree char *names = names_words(shelf);
-
-        g_set_error(error, LAUNCHER_ERROR, from ? LAUNCHER_ERROR_PROFILE : LAUNCHER_ERROR_BAD_VALUE,
-                    "%s%sthere is no profile \"%s\"; there are: %s", from ?: "",
-                    from ? ": Inherit: " : "", name, names);
+        refuse_absent(shelf, name, from, error);
         return NULL;
 }
 
