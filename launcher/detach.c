@@ -23,10 +23,15 @@ static bool is_descriptor(const char *where) {
         return strcmp(where, "-") == 0 || g_str_has_prefix(where, "fd:");
 }
 
+/* The JSON of --explain is no record. */
+static bool has_record(const Options *options) {
+        return options->record && !(options->is_explain && options->is_json);
+}
+
 bool detach_check(const Options *options, bool has_output, GError **error) {
-        if (!options->is_detach || options_are_for_show(options))
+        if (!options->is_detach || options->is_dry_run)
                 return true;
-        if (options->record && is_descriptor(options->record))
+        if (has_record(options) && is_descriptor(options->record))
                 g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_USAGE,
                             "--detach: a record can only go to a file, not to %s", options->record);
         else if (!options->id && !has_output)

@@ -14,6 +14,7 @@
 static const struct {
         const char *word, *words, *words_best_effort;
 } standings[_STANDING_MAX] = {
+        [STANDING_NONE] = { NULL, NULL, NULL },
         [STANDING_OWN] = { "kept-by-cordon", NULL, NULL },
         [STANDING_HOLDS] = { "in-force", "in force here", "in force here" },
         [STANDING_STAND_IN] = { "stand-in", "not enforced here", "not enforced here" },
@@ -139,6 +140,9 @@ static char *way_of(const Explanation *explanation, const Clause *clause, Limit 
                 return g_strdup_printf("its first process sets RLIMIT_%s, for itself and all it "
                                        "starts",
                                        info->property + strlen("Limit"));
+        if (explanation->spec->is_scope && info->encoding == LIMIT_ENCODING_CPU_SECONDS)
+                return g_strdup("cordon's own watch of its CPU time; RLIMIT_CPU, which its first "
+                                "process sets, is the backstop");
         return fill(ways[info->encoding], property ?: "", unit, place);
 }
 

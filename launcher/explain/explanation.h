@@ -13,6 +13,7 @@
 #include "rehearsal.h"
 
 typedef enum {
+        STANDING_NONE,     /* nothing that could be in force or not */
         STANDING_OWN,      /* cordon alone sees to it: nothing has to be tried */
         STANDING_HOLDS,    /* tried: it was in force */
         STANDING_STAND_IN, /* tried: --best-effort has something weaker in its place */

@@ -223,7 +223,7 @@ static void add_properties(Explanation *explanation, const char *key) {
                 clause->words = g_strdup("a property of its unit, as systemd reads it");
                 clause->how = g_strdup(MANAGER "it takes it or refuses it; what it makes of it is "
                                                "systemd's word");
-                clause->standing = rehearsal->is_ready ? STANDING_OWN : STANDING_UNTRIED;
+                clause->standing = rehearsal->is_ready ? STANDING_NONE : STANDING_UNTRIED;
                 if (!refusal)
                         continue;
                 clause->standing = STANDING_REFUSED;

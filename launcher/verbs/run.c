@@ -101,7 +101,7 @@ static void say(const char *text) {
 static bool check_output(const Options *options, GError **error) {
         const char *message = NULL;
 
-        if (options->is_capture && !options->record && !options_are_for_show(options))
+        if (options->is_capture && !options->record && !options->is_dry_run)
                 message = "--capture needs --record: the output goes into the record";
         else if (options->is_dry_run && options->is_explain)
                 message = "--explain and --dry-run are two ways to show it: one at a time";

@@ -141,7 +141,11 @@ static void test_clauses(void) {
         ok(find(one, "disk")->standing == STANDING_OWN && !find(one, "disk")->by,
            "what cordon keeps alone needs no property");
         is(find(one, "tasks")->value, "infinity", "a limit that is lifted is told");
+        ok(!standing_word(find(one, "tasks")->standing), "and that nobody keeps it");
         is(find(one, "net")->value, "host", "and so is the caller's network");
+        ok(!standing_word(find(one, "net")->standing), "of which nothing is kept either");
+        ok(!standing_word(find(one, "property")->standing),
+           "whether a property is in force nobody looks");
         is(find(one, "hide")->value, "/srv", "a path has a clause of its own");
         is(find(one, "property")->value, "LimitNPROC=5:9", "a property is as unit files have it");
         is(find(one, "setenv")->value, "WORD", "a variable is told without its value");
@@ -165,6 +169,21 @@ static void test_best_effort(void) {
         ok(!rehearsal_verdict(&one->rehearsal, &one->options), "with --best-effort it is not");
         is(find(one, "cpus")->by, "CPUAffinity", "what stands in is named");
         ok(strstr(text, "not enforced here: CPUAffinity in its place"), "and that it is weaker");
+        case_free(one);
+}
+
+/* A scope has no Limit*= of its own. */
+static void test_scope(void) {
+        Case *one = case_new(WORDS("--scope", "--cpu-time", "10s", "--nofile", "64", "true"));
+
+        case_explain(one);
+        is(find(one, "nofile")->how,
+           "its first process sets RLIMIT_NOFILE, for itself and all it starts",
+           "a scope's first process sets its rlimits");
+        is(find(one, "cpu-time")->how,
+           "cordon's own watch of its CPU time; RLIMIT_CPU, which its first process sets, is the "
+           "backstop",
+           "the backstop among them");
         case_free(one);
 }
 
@@ -198,6 +217,7 @@ int main(void) {
         test_rows();
         test_clauses();
         test_best_effort();
+        test_scope();
         test_unreached();
         done_testing();
 }
