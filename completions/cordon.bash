@@ -50,11 +50,11 @@ _cordon_trim() {
     done
 }
 
-# _cordon_word INDEX CURRENT: what is no option: the verb's operand, or its command.
+# _cordon_word INDEX CURRENT: what is no option: the verb's operand, or its command; not every verb has one.
 _cordon_word() {
     if [[ -n $operand ]]; then
         _cordon_value "$operand" "$2"
-    else
+    elif [[ -n ${values[COMMAND]-} ]]; then
         _cordon_command "$1" "$2"
     fi
 }
@@ -93,7 +93,10 @@ _cordon() {
     for ((i = 2; i < at; i++)); do
         option=${words[i]}
         case $option in
-        --) _cordon_word "${starts[i + 1]}" "$current" && return ;;
+        --)
+            _cordon_word "${starts[i + 1]}" "$current"
+            return
+            ;;
         -*)
             [[ -n ${values[$option]-} ]] || continue
             if ((++i == at)); then
@@ -101,7 +104,11 @@ _cordon() {
                 return
             fi
             ;;
-        *) [[ -n $operand ]] || { _cordon_command "${starts[i]}" "$current" && return; } ;;
+        *)
+            [[ -z $operand ]] || continue
+            _cordon_word "${starts[i]}" "$current"
+            return
+            ;;
         esac
     done
 

@@ -72,6 +72,7 @@ function __cordon_complete
         __cordon_value $words[2] $operand "$current"
         return
     end
+    string length -q -- (__cordon_value_names $words[2] COMMAND); or return
     complete -C (string join ' ' -- (string escape -- $words[$i..]) "$current")
 end
 

@@ -77,6 +77,7 @@ _cordon() {
         _cordon_value $operand "${(Q)words[CURRENT]}"
         return
     fi
+    [[ -n ${values[COMMAND]-} ]] || return
     shift $(( i - 1 )) words
     (( CURRENT -= i - 1 ))
     _normal

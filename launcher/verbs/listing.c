@@ -2,7 +2,8 @@
 
 /* cordon --list-options VERB, hidden: what shell completions and tests ask. One spelling of an option a line, columns
  * parted by tabs: the option, its help, and the name of its value where it takes one. A verb that takes a file beside its
- * options has a line for that, too, which begins with FILE; or with PROFILE, where it takes the name of one. */
+ * options has a line for that, too, which begins with FILE; with PROFILE, where it takes the name of one; or with COMMAND,
+ * where a program and its arguments are behind the options. */
 
 #include <stdio.h>
 #include <string.h>
@@ -33,6 +34,8 @@ int verb_list_options(char **argv) {
                 if (info->letter)
                         print_spelling("-", letter, info, verb);
         }
+        if (!verb)
+                puts("COMMAND\tthe program to run\tCOMMAND");
         if (g_strcmp0(verb, VERB_BATCH) == 0)
                 puts("FILE\tthe jobs, one JSON object a line\tFILE");
         if (g_strcmp0(verb, VERB_PROFILE) == 0)
