@@ -214,11 +214,10 @@ static void explain_directory(const CheckSource *source, GError **error) {
         const char *directory = source->settings->caller->directory;
         g_autofree char *shown = text_printable(directory, DIRECTORY_SHOWN);
 
-        g_set_error(
-                error, LAUNCHER_ERROR, LAUNCHER_ERROR_DIRECTORY,
-                "the working directory \"%s\" is not there inside: --%s leaves it out; --rw shows it, "
-                "-C names another",
-                shown, isolation_hides(&source->settings->spec->isolation, directory));
+        g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_DIRECTORY,
+                    "--%s: the working directory \"%s\" is not there inside; --rw shows it, -C "
+                    "names another",
+                    isolation_hides(&source->settings->spec->isolation, directory), shown);
 }
 
 /* Other namespaces explain the rest: a directory that is not there, or another one. */

@@ -335,9 +335,9 @@ typedef struct {
 /* clang-format off */
 static const Refusal refusals[] = {
         { "a working directory that is not there inside", WORDS("--private-tmp", "-C", "@"), "directory",
-          "the working directory \"@\" is not there inside: --private-tmp leaves it out; --rw shows it, -C names another" },
+          "--private-tmp: the working directory \"@\" is not there inside; --rw shows it, -C names another" },
         { "one outside the workspace", WORDS("--fs=strict", "--workspace", "@/data", "-C", "@/secret"), "directory",
-          "the working directory \"@/secret\" is not there inside: --fs leaves it out; --rw shows it, -C names another" },
+          "--fs: the working directory \"@/secret\" is not there inside; --rw shows it, -C names another" },
         { "-p of the same", WORDS("--private-tmp", "-p", "PrivateTmp=no", "-C", "/"), "bad-value",
           "-p: \"PrivateTmp\" is what --private-tmp sets already: give one of them; see cordon run --help" },
         { "a path that is not there", WORDS("--ro", "@/none"), "bad-value",

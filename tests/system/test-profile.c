@@ -350,6 +350,9 @@ static void test_refused(void) {
                 { "broken", "[Limits]\nmemroy=1G\n", "bad-profile",
                   "cordon: --profile: */broken.conf:2: unknown key \"memroy\" (did you mean "
                   "\"memory\"?)\n" },
+                { "away", "[Isolation]\nprivate-tmp=yes\n", "directory",
+                  "cordon: */away.conf:2: private-tmp: the working directory \"*\" is not there "
+                  "inside; *\n" },
                 { "late", "[Run]\ndirectory=/no/such\n", "directory",
                   "cordon: */late.conf:2: directory: cannot use the directory \"/no/such\": *\n" },
                 { "unenforceable", "[Limits]\ncpus=8191\n", "unenforceable",
