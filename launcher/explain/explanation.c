@@ -36,8 +36,8 @@ static const char *const ways[] = {
         [LIMIT_ENCODING_STOP] = "cordon's own timer; %1 of %2 has the same for the manager",
 };
 
-const char *standing_words(Standing standing, bool is_best_effort) {
-        return is_best_effort ? standings[standing].words_best_effort : standings[standing].words;
+const char *standing_words(Standing standing, bool goes_on) {
+        return goes_on ? standings[standing].words_best_effort : standings[standing].words;
 }
 
 const char *standing_word(Standing standing) {

@@ -63,6 +63,6 @@ void explanation_add_isolation(Explanation *explanation);
 void explanation_add_world(Explanation *explanation);
 bool explanation_has_row(const char *key);
 
-/* "in force here"; and for scripts. */
-const char *standing_words(Standing standing, bool is_best_effort);
+/* "in force here", where the run goes on without it or not; and for scripts. */
+const char *standing_words(Standing standing, bool goes_on);
 const char *standing_word(Standing standing);

@@ -62,7 +62,8 @@ static char *name_of(const Clause *clause) {
 }
 
 static char *standing_of(const Explanation *explanation, const Clause *clause) {
-        const char *words = standing_words(clause->standing, explanation->options->is_best_effort);
+        bool goes_on = explanation->options->is_best_effort && !explanation->rehearsal->message;
+        const char *words = standing_words(clause->standing, goes_on);
 
         if (!words)
                 return NULL;

@@ -172,6 +172,23 @@ static void test_best_effort(void) {
         case_free(one);
 }
 
+/* It does not help against all there is. */
+static void test_best_effort_fails(void) {
+        Case *one = case_new(WORDS("--best-effort", "--private-tmp", "true"));
+        g_autofree char *text = NULL;
+
+        refuse(one, "private-tmp", "--private-tmp: as it is");
+        one->rehearsal.code = g_strdup("directory");
+        one->rehearsal.message = g_strdup("--private-tmp: as it is");
+        case_explain(one);
+        text = explanation_to_text(&one->explanation);
+        ok(strstr(text, "The run would be refused: --private-tmp: as it is") &&
+                   strstr(text, "refused here: --private-tmp: as it is"),
+           "what refuses a run in spite of --best-effort is refused");
+        ok(!strstr(text, "the run goes on:"), "and no run goes on");
+        case_free(one);
+}
+
 /* A scope has no Limit*= of its own. */
 static void test_scope(void) {
         Case *one = case_new(WORDS("--scope", "--cpu-time", "10s", "--nofile", "64", "true"));
@@ -217,6 +234,7 @@ int main(void) {
         test_rows();
         test_clauses();
         test_best_effort();
+        test_best_effort_fails();
         test_scope();
         test_unreached();
         done_testing();
