@@ -22,6 +22,7 @@ struct Relay {
         sd_bus *bus;     /* NULL: not needed just now */
         bool is_hung_up; /* … or it has ended, and all have heard so */
         unsigned holds;
+        uint64_t heard_usec;
         sd_event_source *linger;
         GHashTable *passengers; /* of Passenger* */
         GHashTable *by_unit,
@@ -248,6 +249,7 @@ static void pass_signal(Passenger *passenger, sd_bus_message *signal) {
         r = sd_bus_message_new_signal(passenger->bus, &copy, sd_bus_message_get_path(signal),
                                       sd_bus_message_get_interface(signal),
                                       sd_bus_message_get_member(signal));
+        passenger->relay->heard_usec = (uint64_t)g_get_monotonic_time();
         pass_on(passenger, copy, signal, is_change ? unit_snapshot_sift : copy_all, r);
 }
 
@@ -307,6 +309,10 @@ static bool connect_anew(Relay *relay) {
  * who waits for that would never hear of it if another took its place before. */
 static bool is_ending(const Relay *relay) {
         return relay->bus && sd_bus_is_open(relay->bus) <= 0 && !relay->is_hung_up;
+}
+
+uint64_t relay_heard_usec(const Relay *relay) {
+        return relay->heard_usec;
 }
 
 sd_bus *relay_hold(Relay *relay) {

@@ -24,6 +24,9 @@ void relay_free(Relay *relay); /* after its passengers */
 Passenger *passenger_new(Relay *relay, int fd);
 void passenger_free(Passenger *passenger);
 
+/* When the manager said something last that was somebody's, by the monotonic clock; 0: never. */
+uint64_t relay_heard_usec(const Relay *relay);
+
 /* The connection itself, for a little while: each hold is let go of. NULL: there is no manager. */
 sd_bus *relay_hold(Relay *relay);
 void relay_let_go(Relay *relay);

@@ -422,9 +422,21 @@ static int on_linger(sd_event_source *source, uint64_t usec, void *userdata) {
         return 0;
 }
 
-static int on_stayed(sd_event_source *source, uint64_t usec, void *userdata) {
-        const Guard *guard = userdata;
+static int on_stayed(sd_event_source *source, uint64_t usec, void *userdata);
 
+static int stay(Guard *guard) {
+        guard->linger = sd_event_source_disable_unref(guard->linger);
+        return sd_event_add_time_relative(guard->event, &guard->linger, CLOCK_MONOTONIC,
+                                          GUARD_LINGER_USEC, 1, on_stayed, guard);
+}
+
+/* As long as units of theirs are being stopped there are news of them. */
+static int on_stayed(sd_event_source *source, uint64_t usec, void *userdata) {
+        Guard *guard = userdata;
+        uint64_t heard = guard->relay ? relay_heard_usec(guard->relay) : 0;
+
+        if (heard + GUARD_LINGER_USEC > (uint64_t)g_get_monotonic_time())
+                return stay(guard);
         return sd_event_exit(guard->event, 0);
 }
 
@@ -436,11 +448,7 @@ static int on_stop(sd_event_source *source, const struct signalfd_siginfo *info,
         (void)unlink(guard->socket_path);
         remove_directory(guard);
         guard->is_stopped = true;
-        guard->linger = sd_event_source_disable_unref(guard->linger);
-        if (!is_busy(guard))
-                return sd_event_exit(guard->event, 0);
-        return sd_event_add_time_relative(guard->event, &guard->linger, CLOCK_MONOTONIC,
-                                          GUARD_LINGER_USEC, 1, on_stayed, guard);
+        return is_busy(guard) ? stay(guard) : sd_event_exit(guard->event, 0);
 }
 
 static int watch_stop(Guard *guard) {
