@@ -29,8 +29,8 @@ SPANS = (
          "guard for a connection", "a manager that never goes needs no keeper: its part is not there with `--system` and `--user`"),
     Span("handshake", "launcher", "handshake", "until the guard has answered the first bytes of D-Bus. What needs no answer is "
          "done meanwhile: the request for the gate is written, in a scope the gate is executed. A guard that has not spoken "
-         "to the manager for a tenth of a second has to connect to it first, and that is most of it",
-         "runs that follow each other sooner do not wait for that; `cordon batch` connects once for all its jobs"),
+         "to the manager for a tenth of a second begins to connect to it before it answers, and goes on with that afterwards",
+         "a connection that is there: runs that follow each other sooner, and the jobs of `cordon batch`, find one"),
     Span("ask", "launcher", "composing, asking", "properties of slice and unit are composed and sent: Version and "
          "StartTransientUnit, without waiting in between", "StartTransientUnit is the least; who knows the Version need not ask for it, but nobody waits for that"),
     Span("wait", "launcher", "StartTransientUnit", "the manager makes the units, their cgroups and, for a service, the process; "
@@ -59,10 +59,10 @@ SPANS = (
          "a manager that could tell its caller \"made, not yet executed\" would need no gate"),
     Span("going", "gate", "go", "from \"go\" to the exec of the program", "nothing: it is one call"),
     Span("true", "gate", "program", "the program itself, its loader included", "it is what was asked for"),
-    Span("relay", "guard", "connecting", "the guard is asked for a connection, has none, and gets one from the manager",
-         "see handshake"),
-    Span("forward", "guard", "passing on", "StartTransientUnit comes in from the launcher and goes out to the manager",
-         "a connection of the launcher's own, which costs the manager more than the guard's way costs us"),
+    Span("relay", "guard", "connecting", "the guard is asked for a way to the manager, begins to connect where it has none, and answers the "
+         "launcher's handshake", "see handshake"),
+    Span("forward", "guard", "passing on", "StartTransientUnit comes in from the launcher and goes out to the manager, when the guard is connected to it",
+         "see handshake; a connection of the launcher's own would be a new one for each run (below: what a connection costs)"),
     Span("tell", "guard", "told: clear", "from the launcher's word to the last answer of the manager to StopUnit and "
          "ResetFailedUnit. Nobody waits for it", "nothing waits for it"),
     Span("accept", "manager", "a new connection", "it accepts, registers its objects and shakes hands", "see handshake"),
@@ -228,7 +228,7 @@ def of_manager(calls, moment, dead, cleared):
     found = birth_in_manager(calls, moment)
     accept = first(calls, r"accept4?\(", moment["find"])
     shaken = first(calls, r"sendmsg\(.*OK ", accept.at) if accept else None
-    if shaken and shaken.at < moment["asked"]:
+    if shaken and shaken.at < moment["check"]:
         found["accept"] = (accept.at, shaken.end)
     reaped = woken(calls, dead)
     if reaped and reaped.end < moment["word"]:
