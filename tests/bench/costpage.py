@@ -19,10 +19,9 @@ HOW = """Launcher, gate, guard and manager are under `strace` at the same time, 
 (`tests/bench/spans.py`). That costs time of its own: each system call of theirs stops them, also those that are not looked at. So {runs}
 runs each are made, in turns, in three ways: not traced, with only the launcher traced, and with all of them traced:
 """
-READING = """Compare a span with its neighbours in the same column, and take the sum from the first line of this table. The run that
-holds the manager for the measurement has a connection of its own, because it started the guard: everything that the manager tells is
-sent twice, once to it and once for all the others. In the picture a box lies between the medians of its begin and its end; the tables have the
-median of its length, so they do not add up to the last digit.
+READING = """Compare a span with its neighbours in the same column, and take the sum from the first line of this table. In
+the picture a box lies between the medians of its begin and its end; the tables have the median of its length, so they do not add up to the
+last digit.
 
 ![timeline of a service and of a scope](cost.svg)
 """

@@ -11,6 +11,7 @@ import datetime
 import json
 import os
 import shutil
+import socket
 import subprocess
 import tempfile
 import time
@@ -78,7 +79,7 @@ def user_runtime_dir():
 class Ground:
     def __init__(self, cordon, kind="private"):
         self.program, self.kind = os.path.abspath(cordon), kind
-        self.holder = self.runtime_dir = self.manager = self.guard_pid = None
+        self.hold = self.runtime_dir = self.manager = self.guard_pid = None
         self.has_bus = False
         self.is_own = False
 
@@ -102,8 +103,8 @@ class Ground:
         try:
             if self.kind == "private":
                 self.let_manager_go()
-            elif self.holder:
-                self.let_holder_go()
+            else:
+                self.let_hold_go()
         except Unavailable as reason:
             print(f"  at the end: {reason}")
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -210,25 +211,32 @@ class Ground:
 
     # The manager
 
+    def pause(self):
+        """A run that waits, and says first who its parent is: the manager."""
+        run = subprocess.Popen(self.run("--", "sh", "-c", "echo $PPID; exec cat >/dev/null"),
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        said = run.stdout.readline().strip()
+        if not said:
+            _, why = run.communicate()
+            raise Unavailable(why.strip().removeprefix("cordon: ") or f"no {self.kind} manager")
+        return run, int(said)
+
     def hold_manager(self):
-        """Starts it where it is not there. The program tells its parent: that is the manager."""
+        """Starts it where it is not there. It is not held by a run, to whom it would tell of all that competes."""
         if self.is_held():
             self.check_manager()
             return
         self.forget_manager()
-        self.holder = subprocess.Popen(
-            self.run("--", "sh", "-c", "echo $PPID; exec cat >/dev/null"),
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        said = self.holder.stdout.readline().strip()
-        if not said:
-            _, why = self.holder.communicate()
-            self.holder = None
-            raise Unavailable(why.strip().removeprefix("cordon: ") or f"no {self.kind} manager")
-        self.manager = int(said)
+        run, self.manager = self.pause()
         self.guard_pid = self.guard()
         if self.kind == "private":
             self.keeper = parent_of(self.manager)
             self.runtime_dir = arguments_of(self.keeper)[1]
+            self.hold = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            self.hold.connect(os.path.join(self.runtime_dir, "keeper"))
+            if self.hold.recv(64) != b"ready":
+                raise Unavailable("the keeper of the private manager is about to leave")
+        run.communicate(timeout=PATIENCE_S)
 
     def check_manager(self):
         """A private manager is another one as soon as anything of our world has changed, such as a mount."""
@@ -238,22 +246,19 @@ class Ground:
             raise Unavailable(f"runs do not go to the manager that is held: {(done.stdout + done.stderr).strip()}")
 
     def is_held(self):
-        return self.holder and self.holder.poll() is None and os.path.exists(f"/proc/{self.manager}")
+        return bool(self.manager) and os.path.exists(f"/proc/{self.manager}") and (
+            self.kind != "private" or self.hold is not None)
 
-    def let_holder_go(self):
-        """What it has to say of its end. Without its manager it may wait for one to come back."""
-        try:
-            _, words = self.holder.communicate(timeout=PATIENCE_S)
-        except subprocess.TimeoutExpired:
-            self.holder.kill()
-            _, words = self.holder.communicate()
-        status, self.holder = self.holder.returncode, None
-        return f"status {status}: {words.strip() or 'without a word'}"
+    def let_hold_go(self):
+        if self.hold:
+            self.hold.close()
+        self.hold = self.manager = None
 
     def forget_manager(self):
         """Of one that went by itself."""
-        if self.holder:
-            print(f"  the manager went away, and the run that held it: {self.let_holder_go()}")
+        if self.manager:
+            print("  the manager went away")
+        self.let_hold_go()
         self.has_bus = False
 
     def let_manager_go(self):
@@ -264,7 +269,7 @@ class Ground:
             raise Unavailable("no mount namespace of our own: the manager may be anybody's")
         if self.is_held():
             self.stop_bus()
-            self.let_holder_go()
+            self.let_hold_go()
         self.forget_manager()
         deadline = time.monotonic() + PATIENCE_S
         while self.runtime_dir and os.path.exists(self.runtime_dir):
@@ -318,12 +323,14 @@ class Ground:
     # Memory
 
     def memory_while_idle(self):
-        sizes = {"cordon run": memory_of(self.holder.pid)}
+        run, _ = self.pause()
+        sizes = {"cordon run": memory_of(run.pid)}
         if self.kind == "private":
             sizes["cordon-keeper, for all runs"] = memory_of(self.keeper)
             sizes["systemd as the private manager, for all runs"] = memory_of(self.manager)
         if self.guard():
             sizes["cordon-guard, for all runs"] = memory_of(self.guard())
+        run.communicate(timeout=PATIENCE_S)
         try:
             command = [*self.systemd_run(), "--wait", "--pipe", "--", "sh", "-c", "echo; exec cat >/dev/null"]
         except Unavailable:
