@@ -8,6 +8,7 @@ there, or are not; the same run keeps the guard and what is around all runs ther
 """
 import ctypes
 import datetime
+import glob
 import json
 import os
 import shutil
@@ -79,7 +80,7 @@ def user_runtime_dir():
 class Ground:
     def __init__(self, cordon, kind="private"):
         self.program, self.kind = os.path.abspath(cordon), kind
-        self.hold = self.runtime_dir = self.manager = self.guard_pid = None
+        self.hold = self.guard_hold = self.runtime_dir = self.manager = self.guard_pid = None
         self.has_bus = False
         self.is_own = False
 
@@ -236,7 +237,20 @@ class Ground:
             self.hold.connect(os.path.join(self.runtime_dir, "keeper"))
             if self.hold.recv(64) != b"ready":
                 raise Unavailable("the keeper of the private manager is about to leave")
+        self.hold_guard()
         run.communicate(timeout=PATIENCE_S)
+
+    def hold_guard(self):
+        """A launcher that has named no run yet: it stays for that one."""
+        places = [self.runtime_dir, "/run", os.environ.get("XDG_RUNTIME_DIR")]
+        for path in [path for place in places if place for path in glob.glob(os.path.join(place, "cordon", "guard-*"))]:
+            self.guard_hold = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            try:
+                self.guard_hold.connect(path)
+                return
+            except OSError:
+                self.guard_hold.close()
+        raise Unavailable("no guard is found")
 
     def check_manager(self):
         """A private manager is another one as soon as anything of our world has changed, such as a mount."""
@@ -250,9 +264,10 @@ class Ground:
             self.kind != "private" or self.hold is not None)
 
     def let_hold_go(self):
-        if self.hold:
-            self.hold.close()
-        self.hold = self.manager = None
+        for hold in (self.hold, self.guard_hold):
+            if hold:
+                hold.close()
+        self.hold = self.guard_hold = self.manager = None
 
     def forget_manager(self):
         """Of one that went by itself."""
