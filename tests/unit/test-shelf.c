@@ -127,7 +127,7 @@ static void test_drop_ins(void) {
               "ro=/1 config/cordon/profiles/a.conf.d/10-x.conf:2",
               "an empty one takes away, and other files are none");
         put(0, "b.conf.d/x.conf", "[Limits]\ntasks=1\n");
-        check_refused("b", "bad-value", "there is no profile \"b\"; there are: a",
+        check_refused("b", "bad-value", "there is no profile \"b\" (did you mean a?); there are: a",
                       "drop-ins alone are no profile");
 }
 
@@ -194,7 +194,9 @@ static void test_files(void) {
                       "a link to itself");
         if (unlink(loop) < 0 || symlink("nowhere", loop) < 0)
                 BAIL_OUT("cannot make %s", loop);
-        check("a", "tasks=1 0/a.conf:2", "a link that leads nowhere is no file");
+        check_refused("a", "bad-profile",
+                      "@/config/cordon/profiles/a.conf: a link to a file that is not there",
+                      "a link that leads nowhere");
         if (unlink(loop) < 0 || mkdir(loop, 0755) < 0)
                 BAIL_OUT("cannot make %s", loop);
         check_refused("a", "bad-profile", "@/config/cordon/profiles/a.conf: not a file",
