@@ -214,7 +214,8 @@ static void check_touched(GString *problems, const KitRun *run, const char *touc
                 bool is_touched = cJSON_IsTrue(cJSON_GetObjectItem(limit, "touched"));
                 bool is_meant = g_strv_contains((const char *const *)keys, limit->string);
 
-                if (is_touched != is_meant)
+                /* A machine that emulates its CPUs throttles whoever may have but one of them. */
+                if (is_touched != is_meant && !(kit_is_slow() && strcmp(limit->string, "cpu") == 0))
                         complain(problems, "limits.%s.touched is %s", limit->string,
                                  is_touched ? "true" : "not true");
         }
