@@ -5,32 +5,46 @@
 
 #include "snapshot.h"
 
+#include <limits.h>
 #include <stddef.h>
 #include <string.h>
+
+#define UNIT_INTERFACE "org.freedesktop.systemd1.Unit"
+
+/* Which of the two interfaces of a unit tells of a change of it. */
+typedef enum {
+        TOLD_NOWHERE = 0,      /* it is asked for */
+        TOLD_ONCE = 1 << 0,    /* by the first, and it stays what it is */
+        TOLD_STATE = 1 << 1,   /* by that which all units have, at its beginning */
+        TOLD_OF_UNIT = 1 << 2, /* likewise, somewhere */
+        TOLD_OF_KIND = 1 << 3, /* by that of its kind */
+} Told;
 
 typedef struct {
         const char *name;
         const char *type;
         size_t offset;
+        Told told;
 } Field;
 
-#define FIELD(property, signature, member) \
-        { .name = (property), .type = (signature), .offset = offsetof(UnitSnapshot, member) }
+#define FIELD(property, signature, member, interface)                                              \
+        {                                                                                          \
+                .name = (property), .type = (signature), .offset = offsetof(UnitSnapshot, member), \
+                .told = (interface)                                                                \
+        }
 
 static const Field fields[] = {
-        FIELD("LoadState", "s", load_state),
-        FIELD("ActiveState", "s", active_state),
-        FIELD("SubState", "s", sub_state),
-        FIELD("Result", "s", result),
-        FIELD("ControlGroup", "s", control_group),
-        FIELD("InvocationID", "ay", invocation_id),
-        FIELD("MainPID", "u", main_pid),
-        FIELD("ExecMainCode", "i", exec_main_code),
-        FIELD("ExecMainStatus", "i", exec_main_status),
-        FIELD("ExecMainExitTimestampMonotonic", "t", exec_main_exit_usec),
-        FIELD("ActiveExitTimestampMonotonic", "t", active_exit_usec),
-        FIELD("IPIngressBytes", "t", net_in_bytes),
-        FIELD("IPEgressBytes", "t", net_out_bytes),
+        FIELD("LoadState", "s", load_state, TOLD_NOWHERE),
+        FIELD("ActiveState", "s", active_state, TOLD_STATE),
+        FIELD("SubState", "s", sub_state, TOLD_STATE),
+        FIELD("Result", "s", result, TOLD_OF_KIND),
+        FIELD("InvocationID", "ay", invocation_id, TOLD_ONCE),
+        FIELD("ExecMainCode", "i", exec_main_code, TOLD_OF_KIND),
+        FIELD("ExecMainStatus", "i", exec_main_status, TOLD_OF_KIND),
+        FIELD("ExecMainExitTimestampMonotonic", "t", exec_main_exit_usec, TOLD_OF_KIND),
+        FIELD("ActiveExitTimestampMonotonic", "t", active_exit_usec, TOLD_OF_UNIT),
+        FIELD("IPIngressBytes", "t", net_in_bytes, TOLD_NOWHERE),
+        FIELD("IPEgressBytes", "t", net_out_bytes, TOLD_NOWHERE),
 };
 
 void unit_snapshot_init(UnitSnapshot *snapshot) {
@@ -42,16 +56,23 @@ void unit_snapshot_clear(UnitSnapshot *snapshot) {
         g_free(snapshot->active_state);
         g_free(snapshot->sub_state);
         g_free(snapshot->result);
-        g_free(snapshot->control_group);
         g_free(snapshot->invocation_id);
         unit_snapshot_init(snapshot);
 }
 
-static const Field *field_find(const char *name, const char *type) {
+static const Field *field_find(const char *name) {
         for (size_t i = 0; i < G_N_ELEMENTS(fields); i++)
-                if (strcmp(fields[i].name, name) == 0 && strcmp(fields[i].type, type) == 0)
+                if (strcmp(fields[i].name, name) == 0)
                         return &fields[i];
         return NULL;
+}
+
+/* Positive: it is of the field's type. */
+static int has_type(sd_bus_message *message, const Field *field) {
+        const char *type = NULL;
+        int r = sd_bus_message_peek_type(message, NULL, &type);
+
+        return r < 0 ? r : g_strcmp0(type, field->type) == 0;
 }
 
 static int read_string(sd_bus_message *message, char **field) {
@@ -95,47 +116,101 @@ static int read_field(sd_bus_message *message, const Field *field, UnitSnapshot 
         return r < 0 ? r : sd_bus_message_exit_container(message);
 }
 
-int unit_snapshot_absorb_value(UnitSnapshot *snapshot, const char *name, sd_bus_message *message) {
-        const char *type = NULL;
-        int r = sd_bus_message_peek_type(message, NULL, &type);
+static int take(UnitSnapshot *snapshot, const Field *field, sd_bus_message *message) {
+        int r = field ? has_type(message, field) : 0;
 
         if (r < 0)
                 return r;
-
-        const Field *field = field_find(name, type);
-
-        return field ? read_field(message, field, snapshot) : sd_bus_message_skip(message, "v");
+        return r > 0 ? read_field(message, field, snapshot) : sd_bus_message_skip(message, "v");
 }
 
-static int read_entry(sd_bus_message *message, UnitSnapshot *snapshot) {
+int unit_snapshot_absorb_value(UnitSnapshot *snapshot, const char *name, sd_bus_message *message) {
+        return take(snapshot, field_find(name), message);
+}
+
+static int absorb_entry(UnitSnapshot *snapshot, sd_bus_message *message, const Field **ret_field) {
         const char *name = NULL;
         int r = sd_bus_message_read_basic(message, 's', &name);
 
-        return r < 0 ? r : unit_snapshot_absorb_value(snapshot, name, message);
+        if (r < 0)
+                return r;
+        *ret_field = field_find(name);
+        return take(snapshot, *ret_field, message);
 }
 
-int unit_snapshot_absorb(UnitSnapshot *snapshot, sd_bus_message *message) {
+static unsigned count_told(unsigned told) {
+        unsigned count = 0;
+
+        for (size_t i = 0; i < G_N_ELEMENTS(fields); i++)
+                count += (fields[i].told & told) != 0;
+        return count;
+}
+
+/* Every property is in it once: when as many were seen as are told so, there is none left to be found. 0: all are wanted. */
+static int absorb_array(UnitSnapshot *snapshot, sd_bus_message *message, unsigned told) {
+        unsigned left = told == 0 ? UINT_MAX : count_told(told);
         int r = sd_bus_message_enter_container(message, SD_BUS_TYPE_ARRAY, "{sv}");
 
-        while (r >= 0) {
+        while (r >= 0 && left > 0) {
+                const Field *field = NULL;
+
                 r = sd_bus_message_enter_container(message, SD_BUS_TYPE_DICT_ENTRY, "sv");
                 if (r == 0)
                         return sd_bus_message_exit_container(message);
                 if (r > 0)
-                        r = read_entry(message, snapshot);
+                        r = absorb_entry(snapshot, message, &field);
                 if (r >= 0)
                         r = sd_bus_message_exit_container(message);
+                if (field && (field->told & told))
+                        left--;
         }
         return r;
 }
 
+int unit_snapshot_absorb(UnitSnapshot *snapshot, sd_bus_message *message) {
+        return absorb_array(snapshot, message, 0);
+}
+
+static int enter_change(sd_bus_message *message, UnitChange *ret_change) {
+        const char *interface = NULL;
+        int r = sd_bus_message_read_basic(message, 's', &interface);
+
+        if (r >= 0)
+                *ret_change = strcmp(interface, UNIT_INTERFACE) == 0 ? CHANGE_OF_UNIT
+                                                                     : CHANGE_OF_KIND;
+        return r;
+}
+
+int unit_snapshot_glance(UnitSnapshot *snapshot, sd_bus_message *message, UnitChange *ret_change) {
+        int r = enter_change(message, ret_change);
+
+        return r < 0 || *ret_change != CHANGE_OF_UNIT ? r
+                                                      : absorb_array(snapshot, message, TOLD_STATE);
+}
+
+int unit_snapshot_absorb_change(UnitSnapshot *snapshot, sd_bus_message *message) {
+        static const unsigned told[_CHANGE_MAX] = {
+                [CHANGE_OF_UNIT] = TOLD_STATE | TOLD_OF_UNIT,
+                [CHANGE_OF_KIND] = TOLD_OF_KIND,
+        };
+        UnitChange change = CHANGE_OF_KIND;
+        int r = enter_change(message, &change);
+
+        return r < 0 ? r
+                     : absorb_array(snapshot, message,
+                                    told[change] | (snapshot->invocation_id ? 0 : TOLD_ONCE));
+}
+
 static int sift_entry(sd_bus_message *from, sd_bus_message *to) {
-        const char *name = NULL, *type = NULL;
+        const char *name = NULL;
+        const Field *field = NULL;
         int r = sd_bus_message_read_basic(from, 's', &name);
 
         if (r >= 0)
-                r = sd_bus_message_peek_type(from, NULL, &type);
-        if (r < 0 || !field_find(name, type))
+                field = field_find(name);
+        if (field)
+                r = has_type(from, field);
+        if (!field || r <= 0)
                 return r < 0 ? r : sd_bus_message_skip(from, "v");
         r = sd_bus_message_open_container(to, SD_BUS_TYPE_DICT_ENTRY, "sv");
         if (r >= 0)
@@ -175,8 +250,12 @@ int unit_snapshot_sift(sd_bus_message *from, sd_bus_message *to) {
         return r < 0 ? r : sd_bus_message_append(to, "as", 0);
 }
 
+bool unit_snapshot_is_kept(const UnitSnapshot *snapshot) {
+        return g_strcmp0(snapshot->sub_state, "exited") == 0;
+}
+
 bool unit_snapshot_is_at_rest(const UnitSnapshot *snapshot) {
-        return g_strcmp0(snapshot->sub_state, "exited") == 0 ||
+        return unit_snapshot_is_kept(snapshot) ||
                g_strcmp0(snapshot->active_state, "failed") == 0 ||
                g_strcmp0(snapshot->active_state, "inactive") == 0;
 }

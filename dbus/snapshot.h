@@ -14,9 +14,7 @@ typedef struct {
         char *active_state; /* "activating", "active", "deactivating", "inactive", "failed" */
         char *sub_state;
         char *result;
-        char *control_group;
-        char *invocation_id; /* 32 hex digits; NULL unknown */
-        uint32_t main_pid;
+        char *invocation_id;                  /* 32 hex digits; NULL unknown */
         int32_t exec_main_code;               /* CLD_…; 0: still running or never ran */
         int32_t exec_main_status;             /* exit code or signal */
         uint64_t exec_main_exit_usec;         /* monotonic; 0: not yet */
@@ -31,13 +29,28 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(UnitSnapshot, unit_snapshot_clear)
 /* Reads a{sv} at the message's position; what the table does not name is skipped. Negative errno as sd-bus. */
 int unit_snapshot_absorb(UnitSnapshot *snapshot, sd_bus_message *message);
 
+/* A PropertiesChanged signal is of the interface that all units have, or of that of its kind, and has all properties of it
+ * that change at all: the last of each is as good as all of them. Both functions read its body, and where in it they stop
+ * is not said; the first one takes no more than the states. */
+typedef enum {
+        CHANGE_OF_UNIT,
+        CHANGE_OF_KIND,
+        _CHANGE_MAX,
+} UnitChange;
+
+int unit_snapshot_glance(UnitSnapshot *snapshot, sd_bus_message *message, UnitChange *ret_change);
+int unit_snapshot_absorb_change(UnitSnapshot *snapshot, sd_bus_message *message);
+
 /* Likewise a variant, which is what Get answers for the property of that name. */
 int unit_snapshot_absorb_value(UnitSnapshot *snapshot, const char *name, sd_bus_message *message);
 
 /* Of a PropertiesChanged signal what anybody would absorb, as the body of another one. */
 int unit_snapshot_sift(sd_bus_message *from, sd_bus_message *to);
 
-/* No process of the unit is left: "exited" because of RemainAfterExit, or failed, or inactive. */
+/* Its program ended well and none of its processes is left; it is still there because of RemainAfterExit. */
+bool unit_snapshot_is_kept(const UnitSnapshot *snapshot);
+
+/* No process of the unit is left: that, or failed, or inactive. */
 bool unit_snapshot_is_at_rest(const UnitSnapshot *snapshot);
 
 /* … and the status of the main process is known. */

@@ -27,6 +27,9 @@ typedef enum {
 struct Switchboard {
         sd_bus *bus;
         sd_event *event;
+        sd_event_source *drain; /* NULL: not on a loop */
+        sd_bus_slot *filter;
+        bool has_heard; /* in this turn of the loop */
         sd_bus_slot *matches[_MATCH_MAX];
         ManagerCall *subscription, *question;
         GHashTable *by_unit, *by_path; /* of SwitchboardLine*, keyed by what is in it */
@@ -60,7 +63,7 @@ static int on_properties(sd_bus_message *message, void *userdata, sd_bus_error *
         const char *path = sd_bus_message_get_path(message);
         const SwitchboardLine *line = path ? g_hash_table_lookup(board->by_path, path) : NULL;
 
-        if (line && sd_bus_message_skip(message, "s") >= 0)
+        if (line)
                 line->listener->on_properties(message, line->userdata);
         return 0;
 }
@@ -170,6 +173,53 @@ static int match(Switchboard *board, MatchSlot slot, bool is_bus) {
                                       signals[slot].handler, NULL, board);
 }
 
+/* The loop gives a connection one message a turn; the manager tells dozens of things at a time. Whatever is there is taken in
+ * the turn of the first, as long as it does not keep everybody else from theirs. */
+#define DRAINED_MOST 64
+
+static int on_any(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        Switchboard *board = userdata;
+
+        board->has_heard = true;
+        return 0;
+}
+
+/* What is told may take the switchboard away, or this connection from it. */
+static void drain(sd_event_source *source, sd_bus *bus) {
+        int enabled = SD_EVENT_ON;
+
+        for (int i = 0; i < DRAINED_MOST && enabled != SD_EVENT_OFF; i++)
+                if (sd_bus_process(bus, NULL) <= 0 ||
+                    sd_event_source_get_enabled(source, &enabled) < 0)
+                        return;
+}
+
+static int on_turn(sd_event_source *source, void *userdata) {
+        Switchboard *board = userdata;
+        sd_bus *bus;
+
+        if (!board->has_heard)
+                return 0;
+        board->has_heard = false;
+        bus = sd_bus_ref(board->bus);
+        sd_event_source_ref(source);
+        drain(source, bus);
+        sd_event_source_unref(source);
+        sd_bus_unref(bus);
+        return 0;
+}
+
+static bool begin_draining(Switchboard *board) {
+        return sd_event_add_post(board->event, &board->drain, on_turn, board) >= 0 &&
+               sd_bus_add_filter(board->bus, &board->filter, on_any, board) >= 0;
+}
+
+static void stop_draining(Switchboard *board) {
+        board->drain = sd_event_source_disable_unref(board->drain);
+        board->filter = sd_bus_slot_unref(board->filter);
+        board->has_heard = false;
+}
+
 static ManagerCaller caller(Switchboard *board, ManagerReply handler) {
         return (ManagerCaller){
                 .bus = board->bus, .event = board->event, .handler = handler, .userdata = board
@@ -179,6 +229,7 @@ static ManagerCaller caller(Switchboard *board, ManagerReply handler) {
 static void detach(Switchboard *board) {
         for (size_t i = 0; i < _MATCH_MAX; i++)
                 board->matches[i] = sd_bus_slot_unref(board->matches[i]);
+        stop_draining(board);
         g_clear_pointer(&board->subscription, manager_call_free);
         g_clear_pointer(&board->question, manager_call_free);
         board->bus = sd_bus_unref(board->bus);
@@ -196,6 +247,8 @@ void switchboard_attach(Switchboard *board, sd_bus *bus) {
         }
         board->is_connected = sd_bus_is_ready(bus) > 0;
         board->is_disconnected = sd_bus_is_open(bus) <= 0; /* then nobody will say so */
+        if (sd_bus_get_event(bus) && !begin_draining(board))
+                board->is_disconnected = true;
         for (MatchSlot i = 0; i < _MATCH_MAX; i++)
                 if (match(board, i, is_bus) < 0)
                         board->is_disconnected = true;

@@ -15,7 +15,7 @@ typedef struct SwitchboardLine SwitchboardLine;
 
 /* Each may free its line. */
 typedef struct {
-        /* At the values that have changed (a{sv}). */
+        /* At its beginning: the interface, the values that have changed, … (sa{sv}as). */
         void (*on_properties)(sd_bus_message *message, void *userdata);
         void (*on_job_removed)(const char *result, void *userdata);
         void (*on_unit_removed)(void *userdata);

@@ -38,6 +38,7 @@ struct UnitWatch {
         void *userdata;
         UnitState state;
         ManagerCall *calls[_CALL_MAX];
+        sd_bus_message *told[_CHANGE_MAX]; /* the last, when there is more in it than the states */
         unsigned clears_pending;
         bool is_found; /* by the refresh under way */
 };
@@ -52,11 +53,43 @@ static void note_stopping(UnitWatch *watch) {
                 watch->state.was_stopping = true;
 }
 
+static void keep_told(UnitWatch *watch, UnitChange change, sd_bus_message *message) {
+        sd_bus_message_unref(watch->told[change]);
+        watch->told[change] = sd_bus_message_ref(message);
+}
+
+static void forget_told(UnitWatch *watch) {
+        for (size_t i = 0; i < _CHANGE_MAX; i++)
+                watch->told[i] = sd_bus_message_unref(watch->told[i]);
+}
+
+void unit_watch_settle(UnitWatch *watch) {
+        UnitSnapshot *snapshot = &watch->state.snapshot;
+
+        for (size_t i = 0; i < _CHANGE_MAX; i++)
+                if (watch->told[i] && sd_bus_message_rewind(watch->told[i], true) >= 0)
+                        (void)unit_snapshot_absorb_change(snapshot, watch->told[i]);
+        forget_told(watch);
+}
+
+/* One that has not been started is at rest, too. */
+static bool may_have_ended(const UnitState *state) {
+        return unit_snapshot_is_at_rest(&state->snapshot) &&
+               (state->job_result || g_strcmp0(state->snapshot.active_state, "inactive") != 0);
+}
+
+/* A dozen come in the life of a unit, and reading one costs more than all else that is done for it. Until it has come to rest
+ * nobody asks for more than the states; and what is told when its end is known is that it goes. */
 static void on_properties(sd_bus_message *message, void *userdata) {
         UnitWatch *watch = userdata;
+        UnitChange change = CHANGE_OF_KIND;
 
-        if (unit_snapshot_absorb(&watch->state.snapshot, message) < 0)
+        if (unit_snapshot_glance(&watch->state.snapshot, message, &change) < 0)
                 unit_watch_refresh(watch); /* unreadable news are a reason to ask, not to fail */
+        else if (!unit_snapshot_has_ended(&watch->state.snapshot))
+                keep_told(watch, change, message);
+        if (may_have_ended(&watch->state))
+                unit_watch_settle(watch);
         note_stopping(watch);
         news(watch);
 }
@@ -69,6 +102,8 @@ static void on_job_removed(const char *result, void *userdata) {
         if (watch->state.job_result)
                 return;
         watch->state.job_result = g_strdup(result);
+        if (unit_state_start_failed(&watch->state))
+                unit_watch_settle(watch);
         news(watch);
 }
 
@@ -78,6 +113,7 @@ static bool is_of_former_one(const UnitWatch *watch) {
 }
 
 static void forget_former_one(UnitWatch *watch) {
+        forget_told(watch);
         unit_snapshot_clear(&watch->state.snapshot);
         g_clear_pointer(&watch->state.job_result, g_free);
         watch->state.was_stopping = false;
@@ -91,6 +127,7 @@ static void on_unit_removed(void *userdata) {
                 forget_former_one(watch);
         else
                 watch->state.is_removed = true;
+        unit_watch_settle(watch);
         news(watch);
 }
 
@@ -113,6 +150,7 @@ static void on_disconnected(void *userdata) {
 
         watch->state.is_connected = false;
         watch->state.is_disconnected = true;
+        unit_watch_settle(watch);
         news(watch);
 }
 
@@ -168,6 +206,7 @@ void unit_watch_free(UnitWatch *watch) {
         if (!watch)
                 return;
         drop_calls(watch);
+        forget_told(watch);
         switchboard_line_free(watch->line);
         unit_snapshot_clear(&watch->state.snapshot);
         g_clear_error(&watch->state.start_error);
@@ -198,8 +237,10 @@ bool unit_state_is_refused(const UnitState *state) {
 
 /* The Disconnected signal comes after all calls have failed, and never over a connection that was dead before. */
 static void note_error(UnitWatch *watch, const GError *error) {
-        if (g_error_matches(error, DBUS_ERROR, DBUS_ERROR_DISCONNECTED))
-                watch->state.is_disconnected = true;
+        if (!g_error_matches(error, DBUS_ERROR, DBUS_ERROR_DISCONNECTED))
+                return;
+        watch->state.is_disconnected = true;
+        unit_watch_settle(watch);
 }
 
 static void on_started(sd_bus_message *reply, const GError *error, void *userdata) {
@@ -274,6 +315,7 @@ void unit_watch_refresh(UnitWatch *watch) {
 
         if (watch->state.is_disconnected)
                 return;
+        unit_watch_settle(watch); /* what is asked for is newer */
         watch->state.is_refreshing = true;
         watch->is_found = false;
         call_keep(watch, CALL_GET_UNIT, manager_get_all(first, path, UNIT_INTERFACE));
@@ -339,16 +381,21 @@ static void on_cleared(sd_bus_message *reply, const GError *error, void *userdat
 }
 
 void unit_watch_clear_away(UnitWatch *watch) {
+        bool is_failed;
+
         if (watch->state.is_disconnected || watch->clears_pending > 0)
                 return;
 
-        /* The reply must be awaited: a StopUnit whose sender is gone is lost in most of all tries (FACTS). */
-        watch->clears_pending = 2;
+        /* The reply must be awaited: a StopUnit whose sender is gone is lost in most of all tries (FACTS). What came to rest
+         * without failing has no process left that it could fail for when it is stopped. */
+        is_failed = !unit_snapshot_is_kept(&watch->state.snapshot);
+        watch->clears_pending = is_failed ? 2 : 1;
         watch->state.is_cleared = false;
         g_clear_error(&watch->state.clear_error);
         call_keep(watch, CALL_STOP, manager_stop_unit(caller(watch, on_cleared), watch->slice));
-        call_keep(watch, CALL_RESET,
-                  manager_reset_failed(caller(watch, on_cleared), unit_of(watch)));
+        if (is_failed)
+                call_keep(watch, CALL_RESET,
+                          manager_reset_failed(caller(watch, on_cleared), unit_of(watch)));
 }
 
 void unit_watch_go_on(UnitWatch *watch) {

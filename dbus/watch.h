@@ -49,6 +49,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(UnitWatch, unit_watch_free)
 
 const UnitState *unit_watch_state(const UnitWatch *watch);
 
+/* Of a unit that is active the snapshot need have no more than its states: with this it has all that was told. */
+void unit_watch_settle(UnitWatch *watch);
+
 void unit_watch_start(UnitWatch *watch, const PropertyList *unit, const PropertyList *slice);
 
 /* Signals every process of the slice. Nobody waits for the answer: what counts is that they die. */

@@ -48,10 +48,16 @@ void birth_units(const CheckSource *check, const Fleet *fleet, Program *program,
         gate_channel_drop_child_end(program_gate(program)); /* the message has a copy */
 }
 
-/* … and the manager has said why, or never will. */
+bool birth_gate_is_dead(const Program *program, const UnitState *state) {
+        return program_gate_ended(program) || unit_snapshot_has_ended(&state->snapshot);
+}
+
+/* … and what there is to hear of it is heard: from the gate's side, and why, from the manager, or there is none any more. */
 static bool is_gate_gone(const Program *program, const UnitState *state) {
-        return program_gate_ended(program) && (unit_snapshot_has_ended(&state->snapshot) ||
-                                               state->is_disconnected || program_is_own(program));
+        if (state->is_disconnected)
+                return birth_gate_is_dead(program, state);
+        return program_gate_ended(program) &&
+               (unit_snapshot_has_ended(&state->snapshot) || program_is_own(program));
 }
 
 bool birth_has_failed(const Program *program, const UnitState *state) {

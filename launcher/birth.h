@@ -20,5 +20,8 @@ void birth_units(const CheckSource *check, const Fleet *fleet, Program *program,
 bool birth_has_failed(const Program *program, const UnitState *state);
 bool birth_is_over(const Program *program, const UnitState *state);
 
+/* As far as is known: it hung up, or the manager has said so. */
+bool birth_gate_is_dead(const Program *program, const UnitState *state);
+
 /* Why the manager would not, where its own words say little; NULL: they will do. */
 char *birth_explain(const Spec *spec, const GError *error);

@@ -186,13 +186,9 @@ static void watch_memory(Enforcer *enforcer) {
 
 /* FACTS_UNKNOWN: nobody asks, or nobody can tell. */
 static uint64_t throttled_now(const EnforcerSettings *settings) {
-        g_auto(Facts) seen = { 0 };
-
         if (!limit_set_is_limited(settings->limits, LIMIT_CPU))
                 return FACTS_UNKNOWN;
-        facts_init(&seen);
-        cgroup_read_facts(settings->cgroup, &seen);
-        return seen.cpu_throttled;
+        return cgroup_read_throttled(settings->cgroup);
 }
 
 Enforcer *enforcer_new(const EnforcerSettings *settings) {

@@ -49,6 +49,7 @@ void life_end(Launch *launch, bool is_clean) {
         if (launch->phase == PHASE_OVER)
                 return;
         launch->phase = PHASE_OVER;
+        unit_watch_settle(launch->watch);
         g_clear_pointer(&launch->enforcer, enforcer_free);
         disarm_all(launch);
         capture_set_finish(&launch->captures);

@@ -200,8 +200,10 @@ bool program_shares_terminal(const Program *program) {
         return foreground_is_shared(program->foreground, program->offspring.pid);
 }
 
+/* A manager may be heard before its death, which may have happened long ago, has its turn in the loop. */
 bool program_is_ending(const Program *program) {
-        return program->is_own && (program->offspring.is_dead || program->death_usec > 0);
+        return program->is_own && (program->offspring.is_dead || program->death_usec > 0 ||
+                                   pidfd_is_dead(gate_channel_pidfd(program->gate)));
 }
 
 /* Of one that is traced the tracer is told first, and we only when it lets go. */

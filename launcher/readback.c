@@ -110,7 +110,7 @@ static void complain(Limit limit, const Effective *now, Cgroup *cgroup, GError *
         g_autofree char *controller = controller_of(info);
         g_autofree char *holds = holding_words(limit, now, cgroup);
 
-        if (!now->is_known && !info->readback_name_v1 && cgroup_is_version_1(cgroup, controller))
+        if (!now->is_known && !info->readback_name_v1 && cgroup_is_version_1(controller))
                 g_set_error(
                         error, LAUNCHER_ERROR, LAUNCHER_ERROR_UNENFORCEABLE,
                         "--%s cannot be enforced here: the cgroup controller \"%s\" is one of version 1, "

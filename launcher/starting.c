@@ -211,7 +211,7 @@ void starting_decide(Launch *launch) {
         else if (state->start_error)
                 refuse_start(launch);
         else if (state->is_disconnected &&
-                 !(program_gate_ended(launch->program) && state->is_accepted))
+                 !(birth_gate_is_dead(launch->program, state) && state->is_accepted))
                 life_refuse(launch, "manager-unreachable",
                             "the manager closed the connection while it started the unit");
         else if (!state->is_accepted)

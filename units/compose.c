@@ -211,11 +211,19 @@ void compose_accounting(PropertyList *list) {
         set_fixed(list, accounting, G_N_ELEMENTS(accounting));
 }
 
+/* A manager of our own has no shutdown that stops units, nor anything that has to be up before them: what all units have to
+ * do with those would only be looked through at each start, and told to everybody. */
+static void set_dependencies(PropertyList *list, const ComposeContext *context) {
+        if (!context->is_booted)
+                property_list_set_bool(list, "DefaultDependencies", false);
+}
+
 static PropertyList *compose_slice(const Spec *spec, const ComposeContext *context) {
         g_autoptr(PropertyList) slice = property_list_new();
         g_autofree char *description = name_description_with_owner(spec->id, context->owner);
 
         property_list_set_string(slice, "Description", description);
+        set_dependencies(slice, context);
         compose_accounting(slice);
         if (context->counts_network)
                 set_fixed(slice, network_accounting, G_N_ELEMENTS(network_accounting));
@@ -308,6 +316,7 @@ static PropertyList *compose_unit(const Spec *spec, const ComposeContext *contex
 
         set_description(unit, spec);
         property_list_set_string(unit, "Slice", slice_name);
+        set_dependencies(unit, context);
         if (spec->is_scope)
                 compose_scope(spec, context, unit);
         else

@@ -5,11 +5,10 @@
 
 #include "ancestry.h"
 
-#include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "file.h"
+#include "kept.h"
 
 typedef struct {
         char *path;
@@ -29,7 +28,7 @@ static void level_clear(void *data) {
 
 static bool level_read(const char *path, const CounterSource *source, uint64_t *ret_value) {
         g_autofree char *file = g_build_filename(path, source->file, NULL);
-        g_autofree char *text = file_read_record(AT_FDCWD, file);
+        g_autofree char *text = kept_read(file);
 
         return text && counter_parse(source, text, ret_value);
 }

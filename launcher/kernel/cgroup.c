@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Finding the directories is the hard part: /proc/PID/cgroup says where a process is in each hierarchy, mountinfo says
- * where the hierarchies are, and on a mixed machine the controllers are spread over both kinds. */
+/* Finding the directories is the hard part: /proc/PID/cgroup says where a process is in each hierarchy, and on a mixed
+ * machine the controllers are spread over both kinds. */
 
 #include "cgroup.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,80 +15,19 @@
 #include "counter.h"
 #include "error.h"
 #include "file.h"
-#include "mount.h"
+#include "hierarchy.h"
+#include "kept.h"
 #include "oomwatch.h"
+
+#define FEW 32 /* so many may keep open what they need at the start and in the end */
 
 struct Cgroup {
         int dirs[_HIERARCHY_MAX]; /* of the slice; −1: not open now, or no such hierarchy here */
         char *paths[_HIERARCHY_MAX]; /* the same, absolute */
-        char *roots[_HIERARCHY_MAX]; /* where the hierarchy is mounted */
         OomWatch *oom_watch;         /* v1; NULL: counters tell afterwards */
         Ancestry *ancestry;          /* of the memory controller; NULL: there is none */
+        bool is_entered;
 };
-
-typedef struct {
-        const char *name; /* as in /proc/PID/cgroup; "" is the unified hierarchy */
-        Hierarchy hierarchy;
-} HierarchyName;
-
-static const HierarchyName hierarchies[] = {
-        { "", HIERARCHY_UNIFIED },      { "memory", HIERARCHY_MEMORY },
-        { "cpu", HIERARCHY_CPU },       { "cpuacct", HIERARCHY_CPUACCT },
-        { "pids", HIERARCHY_PIDS },     { "blkio", HIERARCHY_BLKIO },
-        { "cpuset", HIERARCHY_CPUSET },
-};
-
-/* A word of a list with commas. */
-static bool list_has(const char *list, const char *word) {
-        size_t length = strlen(word);
-
-        for (const char *p = list; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL)
-                if (strncmp(p, word, length) == 0 && (p[length] == ',' || p[length] == '\0'))
-                        return true;
-        return false;
-}
-
-/* Where it is and can be seen: that is asked only of those that are wanted. */
-static void hierarchy_take_mount(Cgroup *cgroup, const char *mountpoint, const char *device,
-                                 const char *type, const char *options) {
-        bool is_seen = false;
-
-        for (size_t i = 0; i < G_N_ELEMENTS(hierarchies); i++) {
-                const HierarchyName *h = &hierarchies[i];
-                bool matches = h->name[0] == '\0'
-                                       ? strcmp(type, "cgroup2") == 0
-                                       : strcmp(type, "cgroup") == 0 && list_has(options, h->name);
-
-                if (!matches || cgroup->roots[h->hierarchy])
-                        continue;
-                is_seen = is_seen || mount_is_seen(mountpoint, device);
-                if (!is_seen)
-                        return;
-                cgroup->roots[h->hierarchy] = g_strdup(mountpoint);
-        }
-}
-
-/* "… - cgroup2 cgroup2 rw,nsdelegate": the third field is the device, the fifth the mount point, type and options stand
- * behind the dash. */
-static void read_mounts(Cgroup *cgroup) {
-        g_autofree char *text = file_read_text(AT_FDCWD, "/proc/self/mountinfo");
-
-        if (!text)
-                return;
-        g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
-
-        for (char **line = lines; *line; line++) {
-                char device[32], mountpoint[4096], type[64], options[1024];
-                const char *behind = strstr(*line, " - cgroup");
-                g_autofree char *point = NULL; /* as it is, not as "\\040" */
-
-                if (!behind || sscanf(*line, "%*s %*s %31s %*s %4095s", device, mountpoint) != 2 ||
-                    sscanf(behind, " - %63s %*s %1023s", type, options) != 2)
-                        continue;
-                point = g_strcompress(mountpoint);
-                hierarchy_take_mount(cgroup, point, device, type, options);
-        }
-}
 
 /* Those of version 1 are many, and opened when they are needed: some at the start, some in the end. As long as the unified one, which stays open, is there,
  * the slice is, and no later one can have its name. */
@@ -106,7 +44,11 @@ static int dir_of(Cgroup *cgroup, Hierarchy hierarchy) {
         return *dir;
 }
 
+static unsigned n_entered; /* of all that there are */
+
 void cgroup_rest(Cgroup *cgroup) {
+        if (n_entered <= FEW)
+                return;
         for (int i = 0; i < _HIERARCHY_MAX; i++) {
                 bool is_needed = i == HIERARCHY_UNIFIED ||
                                  (i == HIERARCHY_MEMORY && cgroup->oom_watch);
@@ -134,16 +76,10 @@ static void hierarchy_take_path(Cgroup *cgroup, const char *controllers, const c
                                 const char *slice) {
         g_autofree char *inside = path_of_slice(path, slice);
 
-        for (size_t i = 0; inside && i < G_N_ELEMENTS(hierarchies); i++) {
-                Hierarchy h = hierarchies[i].hierarchy;
-                bool matches = hierarchies[i].name[0] == '\0'
-                                       ? controllers[0] == '\0'
-                                       : list_has(controllers, hierarchies[i].name);
-
-                if (!matches || !cgroup->roots[h] || cgroup->paths[h])
-                        continue;
-                cgroup->paths[h] = g_strconcat(cgroup->roots[h], inside, NULL);
-        }
+        for (Hierarchy h = 0; inside && h < _HIERARCHY_MAX; h++)
+                if (hierarchy_has_controllers(h, controllers) && hierarchy_root(h) &&
+                    !cgroup->paths[h])
+                        cgroup->paths[h] = g_strconcat(hierarchy_root(h), inside, NULL);
 }
 
 static bool read_paths(Cgroup *cgroup, pid_t pid, const char *slice) {
@@ -175,9 +111,9 @@ static void note_ancestry(Cgroup *cgroup) {
         for (size_t i = 0; i < G_N_ELEMENTS(sources) && !cgroup->ancestry; i++) {
                 Hierarchy h = sources[i]->hierarchy;
 
-                if (dir_of(cgroup, h) >= 0 &&
+                if (hierarchy_can_have(h, sources[i]->file) && dir_of(cgroup, h) >= 0 &&
                     faccessat(dir_of(cgroup, h), sources[i]->file, F_OK, 0) == 0)
-                        cgroup->ancestry = ancestry_new(cgroup->paths[h], cgroup->roots[h],
+                        cgroup->ancestry = ancestry_new(cgroup->paths[h], hierarchy_root(h),
                                                         sources[i]);
         }
 }
@@ -187,16 +123,31 @@ Cgroup *cgroup_new(void) {
 
         for (int i = 0; i < _HIERARCHY_MAX; i++)
                 cgroup->dirs[i] = -1;
-        read_mounts(cgroup);
+        (void)hierarchy_root(HIERARCHY_UNIFIED); /* looked up now, while there is time */
         return cgroup;
 }
 
+static bool find_paths(Cgroup *cgroup, pid_t pid, const char *slice) {
+        return read_paths(cgroup, pid, slice) && cgroup->dirs[HIERARCHY_UNIFIED] >= 0;
+}
+
+static void forget_paths(Cgroup *cgroup) {
+        for (int i = 0; i < _HIERARCHY_MAX; i++)
+                g_clear_pointer(&cgroup->paths[i], g_free);
+        hierarchy_look_again();
+}
+
 bool cgroup_enter(Cgroup *cgroup, pid_t pid, const char *slice, GError **error) {
-        if (!read_paths(cgroup, pid, slice) || cgroup->dirs[HIERARCHY_UNIFIED] < 0) {
-                g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_UNENFORCEABLE,
-                            "the program is not in a cgroup of %s that we can see", slice);
-                return false;
+        if (!find_paths(cgroup, pid, slice)) {
+                forget_paths(cgroup);
+                if (!find_paths(cgroup, pid, slice)) {
+                        g_set_error(error, LAUNCHER_ERROR, LAUNCHER_ERROR_UNENFORCEABLE,
+                                    "the program is not in a cgroup of %s that we can see", slice);
+                        return false;
+                }
         }
+        cgroup->is_entered = true;
+        n_entered++;
         note_ancestry(cgroup);
         return true;
 }
@@ -210,11 +161,12 @@ Cgroup *cgroup_find(pid_t pid, const char *slice, GError **error) {
 void cgroup_free(Cgroup *cgroup) {
         if (!cgroup)
                 return;
+        if (cgroup->is_entered && --n_entered == 0)
+                kept_close();
         for (int i = 0; i < _HIERARCHY_MAX; i++) {
                 if (cgroup->dirs[i] >= 0)
                         (void)close(cgroup->dirs[i]);
                 g_free(cgroup->paths[i]);
-                g_free(cgroup->roots[i]);
         }
         oom_watch_free(cgroup->oom_watch);
         ancestry_free(cgroup->ancestry);
@@ -262,7 +214,9 @@ static const char *page_read(Page *page, Cgroup *cgroup, const CounterSource *so
                 return page->text;
         g_free(page->text);
         page->source = source;
-        page->text = file_read_record(dir_of(cgroup, source->hierarchy), source->file);
+        page->text = hierarchy_can_have(source->hierarchy, source->file)
+                             ? file_read_record(dir_of(cgroup, source->hierarchy), source->file)
+                             : NULL;
         return page->text;
 }
 
@@ -276,6 +230,12 @@ static bool read_counter(Page *page, Cgroup *cgroup, const CounterSource *source
 static void read_value(Pages *pages, Cgroup *cgroup, const Counter *counter, uint64_t *place) {
         if (!read_counter(&pages->unified, cgroup, &counter->unified, place))
                 (void)read_counter(&pages->legacy, cgroup, &counter->legacy, place);
+}
+
+/* Nobody ran out of memory: neither it nor what is above. */
+static bool is_nobodys(const Cgroup *cgroup, const Facts *facts) {
+        return facts->oom_kills == 0 || (facts->oom_kills == FACTS_UNKNOWN && cgroup->oom_watch &&
+                                         !oom_watch_was_notified(cgroup->oom_watch));
 }
 
 void cgroup_read_facts(Cgroup *cgroup, Facts *facts) {
@@ -293,8 +253,8 @@ void cgroup_read_facts(Cgroup *cgroup, Facts *facts) {
         if (!cgroup->ancestry)
                 return;
         g_free(facts->oom_ancestor);
-        facts->oom_ancestor = facts->oom_kills == 0 ? NULL /* nobody's */
-                                                    : ancestry_find_met(cgroup->ancestry);
+        facts->oom_ancestor = is_nobodys(cgroup, facts) ? NULL
+                                                        : ancestry_find_met(cgroup->ancestry);
         facts->is_ancestry_whole = ancestry_is_whole(cgroup->ancestry);
 }
 
@@ -355,6 +315,14 @@ static bool is_empty(const Cgroup *cgroup) {
         return text && counter_parse(&source, text, &populated) && populated == 0;
 }
 
+uint64_t cgroup_read_throttled(Cgroup *cgroup) {
+        g_auto(Pages) pages = { 0 };
+        uint64_t count = FACTS_UNKNOWN;
+
+        read_value(&pages, cgroup, counter_of(offsetof(Facts, cpu_throttled)), &count);
+        return count;
+}
+
 uint64_t cgroup_count_processes(Cgroup *cgroup) {
         g_autoptr(GArray) pids = NULL;
 
@@ -407,16 +375,17 @@ static uint64_t scale_quota(const char *level, const char *file, uint64_t quota)
 static bool minimum_upwards(Cgroup *cgroup, Hierarchy hierarchy, Limit limit, const char *file,
                             uint64_t *ret_value) {
         bool is_pools = limit_info(limit)->carrier == LIMIT_ON_POOL;
-        const char *root = cgroup->roots[hierarchy];
+        const char *root = hierarchy_root(hierarchy);
         g_autofree char *level = is_pools && cgroup->paths[hierarchy]
                                          ? g_path_get_dirname(cgroup->paths[hierarchy])
                                          : g_strdup(cgroup->paths[hierarchy]);
         g_autofree char *first = is_pools && level ? g_build_filename(level, file, NULL) : NULL;
-        g_autofree char *text = first ? file_read_record(AT_FDCWD, first)
-                                      : file_read_record(dir_of(cgroup, hierarchy), file);
+        g_autofree char *text = NULL;
         uint64_t minimum = LIMIT_INFINITY, value = 0;
         bool is_found = false;
 
+        if (hierarchy_can_have(hierarchy, file))
+                text = first ? kept_read(first) : file_read_record(dir_of(cgroup, hierarchy), file);
         if (!text)
                 return false;
         for (;;) {
@@ -431,19 +400,11 @@ static bool minimum_upwards(Cgroup *cgroup, Hierarchy hierarchy, Limit limit, co
                 g_autofree char *name = g_build_filename(level, file, NULL);
 
                 g_free(text);
-                text = file_read_record(AT_FDCWD, name);
+                text = kept_read(name);
         }
 
         *ret_value = minimum;
         return is_found;
-}
-
-static Hierarchy hierarchy_named(const char *name, size_t length) {
-        for (size_t i = 0; i < G_N_ELEMENTS(hierarchies); i++)
-                if (strlen(hierarchies[i].name) == length &&
-                    strncmp(hierarchies[i].name, name, length) == 0)
-                        return hierarchies[i].hierarchy;
-        return HIERARCHY_UNIFIED;
 }
 
 bool cgroup_read_effective(Cgroup *cgroup, Limit limit, uint64_t *ret_value) {
@@ -463,7 +424,7 @@ bool cgroup_read_effective(Cgroup *cgroup, Limit limit, uint64_t *ret_value) {
                                slash + 1, ret_value);
 }
 
-char *cgroup_path_of(const Cgroup *cgroup, pid_t pid) {
+char *cgroup_path_of(pid_t pid) {
         g_autofree char *file = g_strdup_printf("/proc/%d/cgroup", (int)pid);
         g_autofree char *text = file_read_record(AT_FDCWD, file);
 
@@ -473,15 +434,15 @@ char *cgroup_path_of(const Cgroup *cgroup, pid_t pid) {
 
         for (char **line = lines; *line; line++)
                 if (g_str_has_prefix(*line, "0::"))
-                        return g_strconcat(cgroup->roots[HIERARCHY_UNIFIED], *line + strlen("0::"),
+                        return g_strconcat(hierarchy_root(HIERARCHY_UNIFIED), *line + strlen("0::"),
                                            NULL);
         return NULL;
 }
 
-bool cgroup_is_version_1(const Cgroup *cgroup, const char *controller) {
+bool cgroup_is_version_1(const char *controller) {
         Hierarchy hierarchy = hierarchy_named(controller, strlen(controller));
 
-        return hierarchy != HIERARCHY_UNIFIED && cgroup->roots[hierarchy];
+        return hierarchy != HIERARCHY_UNIFIED && hierarchy_root(hierarchy);
 }
 
 char *cgroup_read_cpus(Cgroup *cgroup) {
@@ -492,8 +453,8 @@ char *cgroup_read_cpus(Cgroup *cgroup) {
         return list ? g_strchomp(list) : NULL;
 }
 
-static char **read_unified_controllers(const Cgroup *cgroup, const char *control_group) {
-        const char *root = cgroup->roots[HIERARCHY_UNIFIED];
+static char **read_unified_controllers(const char *control_group) {
+        const char *root = hierarchy_root(HIERARCHY_UNIFIED);
         g_autofree char *path = root ? g_build_filename(root, control_group, "cgroup.controllers",
                                                         NULL)
                                      : NULL;
@@ -506,16 +467,16 @@ static char **read_unified_controllers(const Cgroup *cgroup, const char *control
 }
 
 /* Whoever may make groups there has the controller. */
-static char **read_legacy_controllers(const Cgroup *cgroup, const char *control_group) {
+static char **read_legacy_controllers(const char *control_group) {
         g_autoptr(GPtrArray) names = g_ptr_array_new();
 
-        for (size_t i = 0; i < G_N_ELEMENTS(hierarchies); i++) {
-                const char *root = cgroup->roots[hierarchies[i].hierarchy];
+        for (Hierarchy i = 0; i < _HIERARCHY_MAX; i++) {
+                const char *root = hierarchy_root(i);
                 g_autofree char *path = root ? g_build_filename(root, control_group, NULL) : NULL;
 
-                if (hierarchies[i].hierarchy != HIERARCHY_UNIFIED && path &&
+                if (i != HIERARCHY_UNIFIED && path &&
                     access(path, control_group[0] ? W_OK : F_OK) == 0)
-                        g_ptr_array_add(names, g_strdup(hierarchies[i].name));
+                        g_ptr_array_add(names, g_strdup(hierarchy_name(i)));
         }
         if (names->len == 0)
                 return NULL;
@@ -524,10 +485,8 @@ static char **read_legacy_controllers(const Cgroup *cgroup, const char *control_
 }
 
 void cgroup_read_controllers(const char *control_group, CgroupControllers *ret_controllers) {
-        g_autoptr(Cgroup) cgroup = cgroup_new();
-
-        ret_controllers->unified = read_unified_controllers(cgroup, control_group ?: "");
-        ret_controllers->legacy = read_legacy_controllers(cgroup, control_group ?: "");
+        ret_controllers->unified = read_unified_controllers(control_group ?: "");
+        ret_controllers->legacy = read_legacy_controllers(control_group ?: "");
 }
 
 void cgroup_controllers_clear(CgroupControllers *controllers) {

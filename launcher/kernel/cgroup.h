@@ -26,7 +26,7 @@ Cgroup *cgroup_find(pid_t pid, const char *slice, GError **error) G_GNUC_WARN_UN
 void cgroup_free(Cgroup *cgroup);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Cgroup, cgroup_free)
 
-/* Closes what is not needed before the end: it runs. */
+/* Closes what is not needed before the end, where there are many: it runs. */
 void cgroup_rest(Cgroup *cgroup);
 
 /* Asks to be told of memory kills where no counter tells afterwards (v1). Before the program runs. */
@@ -45,6 +45,7 @@ typedef struct {
 } CpuTimes;
 
 void cgroup_read_cpu(Cgroup *cgroup, CpuTimes *ret_times);
+uint64_t cgroup_read_throttled(Cgroup *cgroup);  /* how often; or FACTS_UNKNOWN */
 uint64_t cgroup_count_processes(Cgroup *cgroup); /* alive in the tree */
 
 /* Of the unified hierarchy; and who is alive there and below, pid_t. The second may be asked by any thread. */
@@ -66,10 +67,10 @@ void cgroup_join_for_memory(Cgroup *cgroup);
 bool cgroup_read_effective(Cgroup *cgroup, Limit limit, uint64_t *ret_value);
 
 /* Where in the unified hierarchy a process of it is, absolute; NULL: nowhere that we can see. */
-char *cgroup_path_of(const Cgroup *cgroup, pid_t pid);
+char *cgroup_path_of(pid_t pid);
 
 /* Is this controller ("memory") one of version 1 here? */
-bool cgroup_is_version_1(const Cgroup *cgroup, const char *controller);
+bool cgroup_is_version_1(const char *controller);
 
 /* The CPUs it may use, as a list ("0,2-3"). NULL: no cpuset controller here. */
 char *cgroup_read_cpus(Cgroup *cgroup);

@@ -172,6 +172,10 @@ static uint64_t own_notifications(const OomWatch *watch) {
         return own->notified > above->notified ? own->notified - above->notified : 0;
 }
 
+bool oom_watch_was_notified(const OomWatch *watch) {
+        return watch->own.notified > 0;
+}
+
 /* The unit's group may go before we have looked into it. Then it is a proof that a limit ran out, our own or one above,
  * while the main process was killed with SIGKILL; nothing else is one. */
 void oom_watch_fill(OomWatch *watch, Facts *facts) {

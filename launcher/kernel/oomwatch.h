@@ -23,5 +23,8 @@ bool oom_watch_look(OomWatch *watch);
 /* The same, with the main process dead: no kill of it is to come any more. */
 void oom_watch_note_death(OomWatch *watch);
 
+/* Memory ran out, in it or above. */
+bool oom_watch_was_notified(const OomWatch *watch);
+
 /* Kills, those by the own limit, and where it is from. */
 void oom_watch_fill(OomWatch *watch, Facts *facts);

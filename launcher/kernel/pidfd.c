@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <glib.h>
+#include <poll.h>
 #include <string.h>
 
 #include "file.h"
@@ -38,4 +39,10 @@ bool pidfd_user(int pidfd, uid_t *ret_uid) {
                 return false;
         *ret_uid = (uid_t)g_ascii_strtoull(number, NULL, 10);
         return true;
+}
+
+bool pidfd_is_dead(int pidfd) {
+        struct pollfd item = { .fd = pidfd, .events = POLLIN };
+
+        return poll(&item, 1, 0) == 1 && (item.revents & POLLIN);
 }

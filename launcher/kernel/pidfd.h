@@ -11,3 +11,6 @@ pid_t pidfd_process(int pidfd);
 
 /* Whose it is, as we number users. False: it is gone, or not to be seen. */
 bool pidfd_user(int pidfd, uid_t *ret_uid);
+
+/* It is dead, whoever has heard of it. */
+bool pidfd_is_dead(int pidfd);

@@ -43,7 +43,7 @@ static Attached is_attached_as(int cgroup_fd, enum bpf_attach_type type) {
 static Attached is_attached(const Cgroup *cgroup, pid_t pid) {
         static const enum bpf_attach_type types[] = { BPF_CGROUP_INET_INGRESS,
                                                       BPF_CGROUP_INET_EGRESS };
-        g_autofree char *path = cgroup_path_of(cgroup, pid);
+        g_autofree char *path = cgroup_path_of(pid);
         AUTO_CLOSE int fd = path ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
         Attached least = ATTACHED_YES;
 

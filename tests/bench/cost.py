@@ -95,7 +95,7 @@ def many_jobs(report, ground, count):
     found = {}
     for label, command in (
             ("cordon batch, limits", ground.batch("--quiet", *LIMITS, jobs_file(ground, count))),
-            ("floor, a slice a run, 4 in flight", ground.floor(count, 4, *LIMITS_OF_FLOOR))):
+            ("floor, a slice a run, 4 in flight", ground.floor(count, 4, *LIMITS_OF_FLOOR, around="counted"))):
         own, reaped = ground.manager_cpu_usec()
         measured = ground.meter(command)
         own_after, reaped_after = ground.manager_cpu_usec()

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* bench-floor SOCKET COUNT DEPTH slice|bare [LIMIT=VALUE…]: what no launcher can do without. COUNT units, DEPTH of them at
- * a time, are made over one direct connection, with the properties that ours have (units/compose), each in a slice of
- * its own, or ("bare") none. The program is /bin/true itself: no gate, no guard, nothing read back, nothing told. Its end
+/* bench-floor SOCKET COUNT DEPTH slice|counted|bare [LIMIT=VALUE…]: what no launcher can do without. COUNT units, DEPTH of
+ * them at a time, are made over one direct connection, with the properties that ours have (units/compose), each in a slice
+ * of its own, which counts the network where a record is wanted of it ("counted"), or ("bare") none. The program is /bin/true itself: no gate, no guard, nothing read back, nothing told. Its end
  * is seen in the manager's signals, then what was made is stopped, and the manager's answer waited for.
  * It says how many microseconds that took. With a COUNT of 0 one is made for each line that is read, and the line
  * is said again when that is done: what a launcher that is kept open is measured against. */
@@ -23,7 +23,7 @@ typedef struct {
         sd_bus *bus;
         Spec *spec;
         char *owner;
-        bool is_bare;
+        bool is_bare, is_counted;
         GHashTable *flights; /* by the unit's object path */
         unsigned begun, over;
 } Floor;
@@ -86,7 +86,10 @@ static void move_to_unit(const PropertyList *slice, PropertyList *unit) {
 }
 
 static PropertyList *compose_program(const Floor *floor, PropertyList **ret_slice) {
-        ComposeContext context = { .gate_path = PROGRAM, .owner = floor->owner, .gate_fd = -1 };
+        ComposeContext context = { .gate_path = PROGRAM,
+                                   .owner = floor->owner,
+                                   .counts_network = floor->is_counted,
+                                   .gate_fd = -1 };
         PropertyList *unit = NULL;
 
         compose(floor->spec, &context, ret_slice, &unit);
@@ -223,10 +226,11 @@ int main(int argc, char *argv[]) {
         unsigned count, depth;
 
         if (argc < 5)
-                give_up("usage", "SOCKET COUNT DEPTH slice|bare [LIMIT=VALUE…]");
+                give_up("usage", "SOCKET COUNT DEPTH slice|counted|bare [LIMIT=VALUE…]");
         count = (unsigned)strtoul(argv[2], NULL, 10);
         depth = (unsigned)strtoul(argv[3], NULL, 10);
         floor.is_bare = strcmp(argv[4], "bare") == 0;
+        floor.is_counted = strcmp(argv[4], "counted") == 0;
         floor.spec = read_spec(argv + 5);
         floor.owner = read_owner();
         floor.flights = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, flight_free);

@@ -121,10 +121,10 @@ class Ground:
     def batch(self, *arguments):
         return self.cordon("batch", f"--{self.kind}", *arguments)
 
-    def floor(self, count, depth, *limits, is_bare=False):
-        """Its command line; a count of 0 keeps it open."""
-        return [self.built("bench-floor"), self.socket(), str(count), str(depth), "bare" if is_bare else "slice",
-                *limits]
+    def floor(self, count, depth, *limits, around="slice"):
+        """Its command line; a count of 0 keeps it open. Around each: a "slice", one that is "counted" as for a record, or
+        nothing ("bare")."""
+        return [self.built("bench-floor"), self.socket(), str(count), str(depth), around, *limits]
 
     def socket(self):
         return os.path.join(self.runtime_dir, "systemd", "private")

@@ -8,12 +8,13 @@ import os
 import rivals
 from contest import Contest, median
 from ground import Unavailable
-from rivals import LIMITS, LIMITS_AS_PROPERTIES, LIMITS_OF_FLOOR, PROGRAM
+from rivals import COUNTERS_AS_PROPERTIES, LIMITS, LIMITS_AS_PROPERTIES, LIMITS_OF_FLOOR, PROGRAM
 
 DEPTHS = (1, 4, 8, 16, 64)
 FLOOR_DEPTHS = (2, 4, 8, 16)
 XARGS_PARALLEL = 8
 FEWEST_JOBS = 40
+SAME_PROPERTIES = "systemd-run --wait --pipe, counters"
 
 
 class Bout:
@@ -55,14 +56,15 @@ def add_ours(ground, contest, jobs):
                     Bout(ground, ground.batch("--quiet", "--parallel", str(depth), *LIMITS, file), jobs))
     for depth in FLOOR_DEPTHS:
         contest.add(f"floor, a slice a run, {depth} in flight",
-                    Bout(ground, ground.floor(jobs, depth, *LIMITS_OF_FLOOR), jobs))
+                    Bout(ground, ground.floor(jobs, depth, *LIMITS_OF_FLOOR, around="counted"), jobs))
     contest.add("floor, without slices, 4 in flight",
-                Bout(ground, ground.floor(jobs, 4, *LIMITS_OF_FLOOR, is_bare=True), jobs))
+                Bout(ground, ground.floor(jobs, 4, *LIMITS_OF_FLOOR, around="bare"), jobs))
 
 
 def add_rivals(report, ground, contest, jobs):
     for label, make, arguments in (
             ("systemd-run --wait --pipe", rivals.systemd_run, LIMITS_AS_PROPERTIES),
+            (SAME_PROPERTIES, rivals.systemd_run, LIMITS_AS_PROPERTIES + COUNTERS_AS_PROPERTIES),
             ("bwrap", rivals.bwrap, ()), ("prlimit + timeout", rivals.prlimit_and_timeout, ())):
         label = f"xargs -P {XARGS_PARALLEL} {label}"
         try:
@@ -109,7 +111,7 @@ def throughput(report, ground, quick):
         if label.startswith("xargs"):
             rate = [1 / ratio for ratio in contest.ratio(ours, label)]
             report.spread(f"{ours} : {label}", rate, "x")
-            if "systemd-run" in label:
+            if label.endswith(SAME_PROPERTIES):
                 report.judge("batch-xargs", rate)
     say_cpu(report, contest, [ours, floor] + [label for label in contest.labels() if "systemd-run" in label])
 

@@ -200,7 +200,7 @@ def connections(ground):
 
 def launches(ground, is_bare):
     def floor():
-        done = subprocess.run(ground.floor(LAUNCHES, 1, *LIMITS_OF_FLOOR, is_bare=is_bare), stdin=subprocess.DEVNULL,
+        done = subprocess.run(ground.floor(LAUNCHES, 1, *LIMITS_OF_FLOOR, around="bare" if is_bare else "slice"), stdin=subprocess.DEVNULL,
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
         if done.returncode != 0:
             raise Unavailable(f"the floor: {done.stderr.strip()}")

@@ -12,12 +12,12 @@
 
 /* clang-format off */
 const Program programs[_PROGRAM_MAX] = {
-        [PROGRAM_EXITS_0]      = { true,  true,  CLD_EXITED, 0,       "exits with 0" },
-        [PROGRAM_EXITS_3]      = { true,  true,  CLD_EXITED, 3,       "exits with 3" },
-        [PROGRAM_KILLED_9]     = { true,  true,  CLD_KILLED, SIGKILL, "is killed by SIGKILL" },
-        [PROGRAM_KILLED_15]    = { true,  true,  CLD_KILLED, SIGTERM, "is ended by SIGTERM" },
-        [PROGRAM_NOT_EXECUTED] = { false, true,  CLD_EXITED, 203,     "cannot be executed" },
-        [PROGRAM_NEVER_ENDS]   = { true,  false, CLD_KILLED, SIGKILL, "never ends until it is killed" },
+        [PROGRAM_EXITS_0]      = { true,  true,  false, CLD_EXITED, 0,       "exits with 0" },
+        [PROGRAM_EXITS_3]      = { true,  true,  true,  CLD_EXITED, 3,       "exits with 3" },
+        [PROGRAM_KILLED_9]     = { true,  true,  true,  CLD_KILLED, SIGKILL, "is killed by SIGKILL" },
+        [PROGRAM_KILLED_15]    = { true,  true,  false, CLD_KILLED, SIGTERM, "is ended by SIGTERM" },
+        [PROGRAM_NOT_EXECUTED] = { false, true,  true,  CLD_EXITED, 203,     "cannot be executed" },
+        [PROGRAM_NEVER_ENDS]   = { true,  false, true,  CLD_KILLED, SIGKILL, "never ends until it is killed" },
 };
 
 const Fault faults[_FAULT_MAX] = {

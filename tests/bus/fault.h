@@ -20,6 +20,7 @@ typedef enum {
 typedef struct {
         bool is_executed;
         bool ends;  /* by itself; else somebody has to kill it */
+        bool fails; /* the unit does, by its end */
         int code;   /* CLD_EXITED, CLD_KILLED */
         int status; /* exit code or signal */
         const char *text;

@@ -50,7 +50,7 @@ static void on_properties(sd_bus_message *message, void *userdata) {
 
         unit_snapshot_init(&snapshot);
         rider->n_properties++;
-        if (unit_snapshot_absorb(&snapshot, message) < 0 || !snapshot.active_state)
+        if (unit_snapshot_absorb_change(&snapshot, message) < 0 || !snapshot.active_state)
                 return;
         g_free(rider->active_state);
         rider->active_state = g_strdup(snapshot.active_state);

@@ -324,6 +324,10 @@ void cgroup_read_cpu(Cgroup *cgroup, CpuTimes *ret_times) {
         *ret_times = (CpuTimes){ FACTS_UNKNOWN, FACTS_UNKNOWN, FACTS_UNKNOWN };
 }
 
+uint64_t cgroup_read_throttled(Cgroup *cgroup) {
+        return FACTS_UNKNOWN;
+}
+
 const char *cgroup_path(const Cgroup *cgroup) {
         return "/";
 }
@@ -343,11 +347,11 @@ bool cgroup_read_effective(Cgroup *cgroup, Limit limit, uint64_t *ret_value) {
         return false;
 }
 
-char *cgroup_path_of(const Cgroup *cgroup, pid_t pid) {
+char *cgroup_path_of(pid_t pid) {
         return NULL;
 }
 
-bool cgroup_is_version_1(const Cgroup *cgroup, const char *controller) {
+bool cgroup_is_version_1(const char *controller) {
         return false;
 }
 

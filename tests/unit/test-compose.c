@@ -8,9 +8,11 @@
 #include "units/compose.h"
 #include "units/error.h"
 
-static const ComposeContext context = {
-        .gate_path = "/x/cordon-gate", .owner = "4711:99", .counts_network = true, .gate_fd = 5
-};
+static const ComposeContext context = { .gate_path = "/x/cordon-gate",
+                                        .owner = "4711:99",
+                                        .is_booted = true,
+                                        .counts_network = true,
+                                        .gate_fd = 5 };
 
 static Spec *sample(void) {
         static const char *const command[] = { "python3", "train.py", NULL };
@@ -61,6 +63,24 @@ static void test_golden(void) {
         compose_text(spec, &slice, &unit);
         is(slice, slice_always, "without limits, the slice has what every slice has");
         is(unit, unit_always, "without limits, the unit has what every unit has");
+}
+
+/* Nothing is to be up before them there, and nothing stops them at an end of the machine. */
+static void test_own_manager(void) {
+        static const char line[] = "DefaultDependencies=no\n";
+        ComposeContext own = context;
+        g_autoptr(Spec) spec = sample();
+        g_autoptr(PropertyList) slice = NULL;
+        g_autoptr(PropertyList) unit = NULL;
+        g_autofree char *slice_text = NULL, *unit_text = NULL;
+
+        own.is_booted = false;
+        compose(spec, &own, &slice, &unit);
+        slice_text = property_list_to_text(slice);
+        unit_text = property_list_to_text(unit);
+        ok(strstr(slice_text, line), "with a manager of our own the slice depends on nothing");
+        ok(strstr(unit_text, line), "… nor does the unit");
+        ok(!strstr(slice_always, line) && !strstr(unit_always, line), "… with others they do");
 }
 
 /* clang-format off */
@@ -355,6 +375,7 @@ static void test_extras_cover_the_unit(void) {
 int main(void) {
         plan(NO_PLAN);
         test_golden();
+        test_own_manager();
         test_limits();
         test_pool();
         test_network_uncounted();
