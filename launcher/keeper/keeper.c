@@ -92,7 +92,7 @@ bool keeper_make(Keeper *keeper, GError **error) {
         g_autofree char *name = g_strdup_printf("cordon-%s", keeper->dir.name);
 
         if (!ground_make(name, keeper->dir.path, keeper->record_path, &keeper->ground, error) ||
-            !world_make(&keeper->world, error) ||
+            !world_make(keeper->dir.path, &keeper->world, error) ||
             !manager_start(keeper->dir.path, keeper->ground, fd_steal(&keeper->world.log_fd),
                            &keeper->manager, error) ||
             !manager_wait_ready(&keeper->manager, keeper->signal_fd, error))

@@ -122,7 +122,24 @@ static int world_open_log(void) {
         return fd_steal(&fd);
 }
 
-bool world_make(World *ret_world, GError **error) {
+/* Where the manager keeps its notes of each unit, files that live as long as a run: it makes and removes three of them a run,
+ * which on a disk costs it a sixth of its time (ext4 looks for an inode that was not in use a moment ago). Nobody else
+ * has to do with them. Without it they are on the disk. */
+static void world_keep_in_memory(const char *runtime_dir) {
+        static const char *const names[] = { "systemd", "systemd/transient", "systemd/units" };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+                g_autofree char *path = g_build_filename(runtime_dir, names[i], NULL);
+
+                if (mkdir(path, 0755) < 0 && errno != EEXIST)
+                        return;
+                if (i > 0)
+                        (void)mount("tmpfs", path, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,
+                                    "mode=0755");
+        }
+}
+
+bool world_make(const char *runtime_dir, World *ret_world, GError **error) {
         const char *cover = access("/run/systemd/.", F_OK) >= 0 ? "/run/systemd" : "/run";
 
         if (identity_is_booted()) {
@@ -142,6 +159,7 @@ bool world_make(World *ret_world, GError **error) {
         if (!world_cover(cover, error))
                 return false;
 
+        world_keep_in_memory(runtime_dir);
         *ret_world = (World){ .cover = g_strdup(cover), .log_fd = world_open_log() };
         return true;
 }

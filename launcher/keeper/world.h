@@ -15,7 +15,7 @@ typedef struct {
 
 #define WORLD_INIT ((World){ .log_fd = -1 })
 
-bool world_make(World *ret_world, GError **error);
+bool world_make(const char *runtime_dir, World *ret_world, GError **error);
 
 /* Takes the cover away: programs started later see the machine as their caller does. */
 void world_uncover(World *world);

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 
@@ -198,6 +199,13 @@ static bool runtime_match_any(const char *entry, const char *text) {
         return true;
 }
 
+/* In the manager's mount namespace there are file systems on some. */
+static bool runtime_uncover(int parent_fd, const char *name) {
+        g_autofree char *path = g_strdup_printf("/proc/self/fd/%d/%s", parent_fd, name);
+
+        return umount2(path, MNT_DETACH | UMOUNT_NOFOLLOW) >= 0;
+}
+
 static void runtime_remove_tree(int parent_fd, const char *name) {
         AUTO_CLOSE int fd = -1;
 
@@ -209,7 +217,10 @@ static void runtime_remove_tree(int parent_fd, const char *name) {
         fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (fd >= 0)
                 runtime_remove_matching(fd, runtime_match_any, NULL);
-        (void)unlinkat(parent_fd, name, AT_REMOVEDIR);
+        fd_close_pointer(&fd);
+        if (unlinkat(parent_fd, name, AT_REMOVEDIR) < 0 && errno == EBUSY &&
+            runtime_uncover(parent_fd, name))
+                (void)unlinkat(parent_fd, name, AT_REMOVEDIR);
 }
 
 void runtime_dir_empty(const RuntimeDir *dir, const char *but) {

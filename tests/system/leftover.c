@@ -184,17 +184,17 @@ static void note_files(GString *found, const char *directory, const char *prefix
 /* Transient unit files with their drop-ins, and sockets that are named for the launcher. */
 static void note_all_files(GString *found, const char *id, pid_t launcher) {
         g_autoptr(GPtrArray) dirs = manager_runtime_dirs();
+        g_autoptr(GPtrArray) transient = manager_transient_dirs();
         g_autofree char *prefix = name_prefix(id);
         g_autofree char *suffix = g_strdup_printf(".%d", (int)launcher);
 
         for (guint i = 0; i < dirs->len; i++) {
-                const char *runtime = g_ptr_array_index(dirs, i);
-                g_autofree char *transient = g_build_filename(runtime, "systemd/transient", NULL);
-                g_autofree char *own = g_build_filename(runtime, "cordon", NULL);
+                g_autofree char *own = g_build_filename(g_ptr_array_index(dirs, i), "cordon", NULL);
 
-                note_files(found, transient, prefix, NULL);
                 note_files(found, own, NULL, suffix);
         }
+        for (guint i = 0; i < transient->len; i++)
+                note_files(found, g_ptr_array_index(transient, i), prefix, NULL);
         note_files(found, "/tmp", prefix, NULL);
         note_files(found, "/var/tmp", prefix, NULL);
 }
@@ -239,7 +239,7 @@ void leftover_check(const KitRun *run, const char *name) {
 
 static char *look_for_pool(const char *pool) {
         g_autoptr(GString) found = g_string_new(NULL);
-        g_autoptr(GPtrArray) dirs = manager_runtime_dirs();
+        g_autoptr(GPtrArray) transient = manager_transient_dirs();
         g_autofree char *escaped = escape(pool);
         g_autofree char *prefix = g_strconcat("cordon-pool-", escaped, NULL);
         g_autofree char *units = g_strconcat(prefix, "*", NULL);
@@ -249,12 +249,8 @@ static char *look_for_pool(const char *pool) {
 
         note_units(found, WORDS(units));
         note_cgroups(found, CGROUP_TOP, WORDS(prefix), NULL, 0);
-        for (guint i = 0; i < dirs->len; i++) {
-                g_autofree char *transient = g_build_filename(g_ptr_array_index(dirs, i),
-                                                              "systemd/transient", NULL);
-
-                note_files(found, transient, prefix, NULL);
-        }
+        for (guint i = 0; i < transient->len; i++)
+                note_files(found, g_ptr_array_index(transient, i), prefix, NULL);
         note_files(found, "/run/cordon/pools", pool, NULL);
         note_files(found, session, pool, NULL);
         note_files(found, fallback, pool, NULL);

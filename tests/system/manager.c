@@ -134,15 +134,36 @@ static char *unit_path(const char *unit, sd_bus **ret_bus) {
         return NULL;
 }
 
-pid_t manager_pid(const char *unit) {
-        g_autoptr(sd_bus) bus = NULL;
-        g_autofree char *path = unit_path(unit, &bus);
+/* 0: nobody is there. */
+static pid_t listener(sd_bus *bus) {
         struct ucred creds = { 0 };
         socklen_t size = sizeof creds;
 
-        if (!path || getsockopt(sd_bus_get_fd(bus), SOL_SOCKET, SO_PEERCRED, &creds, &size) < 0)
+        if (!bus || getsockopt(sd_bus_get_fd(bus), SOL_SOCKET, SO_PEERCRED, &creds, &size) < 0)
                 return 0;
         return creds.pid;
+}
+
+pid_t manager_pid(const char *unit) {
+        g_autoptr(sd_bus) bus = NULL;
+        g_autofree char *path = unit_path(unit, &bus);
+
+        return path ? listener(bus) : 0;
+}
+
+GPtrArray *manager_transient_dirs(void) {
+        GPtrArray *dirs = manager_runtime_dirs();
+
+        for (guint i = 0; i < dirs->len; i++) {
+                g_autofree char *runtime = g_ptr_array_index(dirs, i);
+                g_autoptr(sd_bus) bus = open_bus(runtime);
+                pid_t pid = listener(bus);
+                g_autofree char *root = pid > 0 ? g_strdup_printf("/proc/%d/root", (int)pid)
+                                                : g_strdup("/");
+
+                dirs->pdata[i] = g_build_filename(root, runtime, "systemd/transient", NULL);
+        }
+        return dirs;
 }
 
 /* A scope has no main process: it is the oldest. */

@@ -12,6 +12,10 @@
 /* Where its socket is, and where cordon keeps things about it. */
 GPtrArray *manager_runtime_dirs(void);
 
+/* Where the files of transient units are, as we get to see them: a private manager's are in a file system that its mount
+ * namespace alone has. */
+GPtrArray *manager_transient_dirs(void);
+
 /* Of a private manager there may be several on a machine, one for each kind of caller. From now on the one that
  * started this control group is meant, where it says so. */
 void manager_learn(const char *control_group);

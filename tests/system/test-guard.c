@@ -410,12 +410,12 @@ static void test_guard_stopped(void) {
 static void test_plain_slice(void) {
         Expected expected = { .outcome = "exited", .said = "pid *\nready\n" };
         KitRun *run = start_pausing("5s");
-        g_autoptr(GPtrArray) dirs = manager_runtime_dirs();
+        g_autoptr(GPtrArray) dirs = manager_transient_dirs();
         int unlinked = 0;
 
         for (guint i = 0; i < dirs->len; i++) {
-                g_autofree char *path = g_build_filename(g_ptr_array_index(dirs, i), "systemd",
-                                                         "transient", "cordon.slice", NULL);
+                g_autofree char *path = g_build_filename(g_ptr_array_index(dirs, i), "cordon.slice",
+                                                         NULL);
 
                 unlinked += unlink(path) == 0;
         }

@@ -267,12 +267,12 @@ static void test_without_file(void) {
         g_autofree char *slice = leftover_pool_slice(pool);
         const char *const names[] = { slice, "cordon-pool.slice" };
         g_autoptr(KitRun) holder = hold(WORDS("--pool", pool, "--pool-memory", "64M"));
-        g_autoptr(GPtrArray) dirs = manager_runtime_dirs();
+        g_autoptr(GPtrArray) dirs = manager_transient_dirs();
         unsigned unlinked = 0;
 
         for (guint i = 0; i < 2 * dirs->len; i++) {
-                g_autofree char *path = g_build_filename(g_ptr_array_index(dirs, i / 2), "systemd",
-                                                         "transient", names[i % 2], NULL);
+                g_autofree char *path = g_build_filename(g_ptr_array_index(dirs, i / 2),
+                                                         names[i % 2], NULL);
 
                 unlinked += unlink(path) == 0;
         }
