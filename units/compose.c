@@ -301,11 +301,16 @@ static void compose_service(const Spec *spec, const ComposeContext *context, Pro
         add_isolation(unit, spec, context);
 }
 
+/* Else the manager would end with SIGTERM what the kernel is just killing, whose group it is, and now and then come first. */
+#define SCOPE_OOM_POLICY_SINCE 253
+
 /* The gate is there already, and is put into it. */
 static void compose_scope(const Spec *spec, const ComposeContext *context, PropertyList *unit) {
         GVariant *const pids[] = { g_variant_new_uint32((guint32)context->gate_pid) };
 
         set_fixed(unit, scope_fixed, G_N_ELEMENTS(scope_fixed));
+        if (context->systemd_major >= SCOPE_OOM_POLICY_SINCE)
+                property_list_set_string(unit, "OOMPolicy", "kill");
         property_list_set(unit, "PIDs", g_variant_new_array(G_VARIANT_TYPE_UINT32, pids, 1));
         set_limits(unit, &spec->limits, CARRIER_SCOPE);
 }

@@ -366,6 +366,13 @@ static void on_full(const char *pool) {
         print("waiting: pool %s is full", pool);
 }
 
+/* Newer ones know more: of isolation, and of what happens to a scope that runs out of memory. */
+static bool needs_version(const Spec *spec) {
+        return spec->isolation.is_untrusted || spec->isolation.has_strict_fs ||
+               (spec->is_scope && (limit_set_is_limited(&spec->limits, LIMIT_MEMORY) ||
+                                   limit_set_is_limited(&spec->limits, LIMIT_POOL_MEMORY)));
+}
+
 static bool launch(Run *run, GError **error) {
         LaunchSettings settings;
         int r = sd_event_new(&run->event);
@@ -377,8 +384,7 @@ static bool launch(Run *run, GError **error) {
                                                      error);
         if (!run->door)
                 return false;
-        if (run->errand.spec->isolation.is_untrusted ||
-            run->errand.spec->isolation.has_strict_fs) /* newer ones know more */
+        if (needs_version(run->errand.spec))
                 door_learn_version(run->door);
         if (run->tell_fd >= 0 && !detach_settle(run->door, run->errand.spec->id, error))
                 return false;

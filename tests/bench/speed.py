@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """How long one run takes, and the start of the program itself, beside what else there is and what it cannot undercut."""
 import json
+import subprocess
 import time
 
 import rivals
@@ -101,6 +102,23 @@ def latency(report, ground, quick):
                              ("scope", "cordon run --scope, limits", "systemd-run --scope, limits, counters")):
         if rival in contest.labels():
             report.judge(key, contest.ratio(ours, rival))
+
+
+def ending(report, ground, quick):
+    """From the manager's word that the unit has ended to the launcher's own end, as somebody else hears and sees both."""
+    report.title("how long a launcher stays after the manager's word that its unit has ended; nothing traced")
+    count = 20 if quick else 200
+    found = {}
+    for label, options in (("cordon run, limits", []), ("cordon run, limits, a record", ["--record", "/dev/null"])):
+        done = subprocess.run([ground.built("bench-notice"), ground.socket(), str(count),
+                               *ground.run(*LIMITS, *options, "--", PROGRAM)],
+                              capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise Unavailable(done.stderr.strip())
+        found[label] = [int(line) / 1000 for line in done.stdout.split()]
+        report.spread(label, found[label])
+    report.keep("ending", found)
+    report.judge("ending", found["cordon run, limits"])
 
 
 def started_after(ground):

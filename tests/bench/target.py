@@ -10,6 +10,7 @@ TARGETS = (
     Target("run-floor", "`cordon run` : (one launch of the floor + a process that links our libraries)", True, 1.30),
     Target("scope", "`cordon run --scope` : `systemd-run --scope`, the same properties", True, 0.80),
     Target("coprocess", "a job of an open `cordon batch` : one launch of the floor, the same properties", True, 1.15),
+    Target("ending", "`cordon run`: from the manager's word that the unit has ended to our own end", True, 1, "ms"),
     Target("startup", "`cordon --version` : a process that links our libraries", True, 1.30),
     Target("batch-floor", "jobs a second, `cordon batch` : the pipelined floor, the same properties, each at its best depth", False, 0.85),
     Target("batch-xargs", "jobs a second, `cordon batch` : `xargs -P 8 systemd-run --wait --pipe`, the same properties", False, 1.6),

@@ -65,6 +65,30 @@ static void test_golden(void) {
         is(unit, unit_always, "without limits, the unit has what every unit has");
 }
 
+/* A property that an old manager does not know is refused by it. */
+static void test_scope_versions(void) {
+        static const struct {
+                unsigned major;
+                bool has_policy;
+        } rows[] = { { 0, false }, { 252, false }, { 253, true }, { 262, true } };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+                ComposeContext of = context;
+                g_autoptr(Spec) spec = sample();
+                g_autoptr(PropertyList) slice = NULL;
+                g_autoptr(PropertyList) unit = NULL;
+                g_autofree char *text = NULL;
+
+                of.systemd_major = rows[i].major;
+                spec->is_scope = true;
+                compose(spec, &of, &slice, &unit);
+                text = property_list_to_text(unit);
+                ok(!!strstr(text, "OOMPolicy=kill\n") == rows[i].has_policy,
+                   "a scope of systemd %u has %s OOMPolicy", rows[i].major,
+                   rows[i].has_policy ? "an" : "no");
+        }
+}
+
 /* Nothing is to be up before them there, and nothing stops them at an end of the machine. */
 static void test_own_manager(void) {
         static const char line[] = "DefaultDependencies=no\n";
@@ -376,6 +400,7 @@ int main(void) {
         plan(NO_PLAN);
         test_golden();
         test_own_manager();
+        test_scope_versions();
         test_limits();
         test_pool();
         test_network_uncounted();
