@@ -29,7 +29,7 @@ struct Switchboard {
         sd_event *event;
         sd_event_source *drain; /* NULL: not on a loop */
         sd_bus_slot *filter;
-        bool has_heard; /* in this turn of the loop */
+        bool has_heard; /* a signal, in this turn of the loop */
         sd_bus_slot *matches[_MATCH_MAX];
         ManagerCall *subscription, *question;
         GHashTable *by_unit, *by_path; /* of SwitchboardLine*, keyed by what is in it */
@@ -173,8 +173,8 @@ static int match(Switchboard *board, MatchSlot slot, bool is_bus) {
                                       signals[slot].handler, NULL, board);
 }
 
-/* The loop gives a connection one message a turn; the manager tells dozens of things at a time. Whatever is there is taken in
- * the turn of the first, as long as it does not keep everybody else from theirs. */
+/* The loop gives a connection one message a turn; the manager tells dozens of things at a time. After a signal whatever else is
+ * there is taken in the same turn, as long as it does not keep everybody else from theirs. */
 #define DRAINED_MOST 64
 
 static int on_any(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
@@ -184,26 +184,35 @@ static int on_any(sd_bus_message *message, void *userdata, sd_bus_error *ret_err
         return 0;
 }
 
-/* What is told may take the switchboard away, or this connection from it. */
-static void drain(sd_event_source *source, sd_bus *bus) {
-        int enabled = SD_EVENT_ON;
+/* What is told may take the switchboard away, or this connection from it: then the source is off. Negative: the connection
+ * is of no more use. */
+static int drain(sd_event_source *source, sd_bus *bus, int *ret_enabled) {
+        int r = 1;
 
-        for (int i = 0; i < DRAINED_MOST && enabled != SD_EVENT_OFF; i++)
-                if (sd_bus_process(bus, NULL) <= 0 ||
-                    sd_event_source_get_enabled(source, &enabled) < 0)
-                        return;
+        *ret_enabled = SD_EVENT_ON;
+        for (int i = 0; i < DRAINED_MOST && r > 0 && *ret_enabled != SD_EVENT_OFF; i++) {
+                r = sd_bus_process(bus, NULL);
+                (void)sd_event_source_get_enabled(source, ret_enabled);
+        }
+        return r;
 }
 
 static int on_turn(sd_event_source *source, void *userdata) {
         Switchboard *board = userdata;
         sd_bus *bus;
+        int enabled, r;
 
         if (!board->has_heard)
                 return 0;
-        board->has_heard = false;
         bus = sd_bus_ref(board->bus);
         sd_event_source_ref(source);
-        drain(source, bus);
+        r = drain(source, bus, &enabled);
+        if (enabled != SD_EVENT_OFF)
+                board->has_heard = false;
+        if (enabled != SD_EVENT_OFF && r < 0 && !board->is_disconnected) {
+                sd_bus_close(bus); /* as the loop does when it finds that; but nobody says so then */
+                (void)on_disconnected(NULL, board, NULL);
+        }
         sd_event_source_unref(source);
         sd_bus_unref(bus);
         return 0;

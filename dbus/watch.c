@@ -58,9 +58,13 @@ static void keep_told(UnitWatch *watch, UnitChange change, sd_bus_message *messa
         watch->told[change] = sd_bus_message_ref(message);
 }
 
+static void forget_change(UnitWatch *watch, UnitChange change) {
+        watch->told[change] = sd_bus_message_unref(watch->told[change]);
+}
+
 static void forget_told(UnitWatch *watch) {
-        for (size_t i = 0; i < _CHANGE_MAX; i++)
-                watch->told[i] = sd_bus_message_unref(watch->told[i]);
+        for (UnitChange i = 0; i < _CHANGE_MAX; i++)
+                forget_change(watch, i);
 }
 
 void unit_watch_settle(UnitWatch *watch) {
@@ -278,8 +282,10 @@ static void absorb_unit(UnitWatch *watch, sd_bus_message *reply) {
                 return;
         watch->is_found = strcmp(seen.load_state, "not-found") != 0;
         watch->state.is_removed = !watch->is_found;
-        if (watch->is_found && sd_bus_message_rewind(reply, true) >= 0)
-                unit_snapshot_absorb(&watch->state.snapshot, reply);
+        if (!watch->is_found || sd_bus_message_rewind(reply, true) < 0)
+                return;
+        forget_change(watch, CHANGE_OF_UNIT); /* the answer is newer */
+        unit_snapshot_absorb(&watch->state.snapshot, reply);
 }
 
 static void on_got_unit(sd_bus_message *reply, const GError *error, void *userdata) {
@@ -304,8 +310,10 @@ static void end_refresh(UnitWatch *watch, const GError *error) {
 static void on_got_service(sd_bus_message *reply, const GError *error, void *userdata) {
         UnitWatch *watch = userdata;
 
-        if (reply && watch->is_found)
+        if (reply && watch->is_found) {
+                forget_change(watch, CHANGE_OF_KIND);
                 unit_snapshot_absorb(&watch->state.snapshot, reply);
+        }
         end_refresh(watch, error);
 }
 

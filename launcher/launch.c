@@ -76,6 +76,7 @@ static void ask_to_clear(Launch *launch) {
 
 static void clear_away(Launch *launch) {
         launch->phase = PHASE_CLEARING;
+        unit_watch_settle(launch->watch);
         disarm_all(launch);
         deadline_arm(launch->settings.event, &launch->patience, CLEAR_PATIENCE_USEC,
                      life_on_patience, launch);
@@ -263,10 +264,11 @@ static void decide_running(Launch *launch) {
                 see_to_stragglers(launch);
         if (program_is_dead(launch->program) && program_has_ended(launch->program, state)) {
                 note_end(launch, (uint64_t)g_get_monotonic_time(), (uint64_t)g_get_real_time());
+                unit_watch_settle(launch->watch);
                 program_put_end(launch->program, state, &launch->facts);
                 clear_away(launch);
         } else if (state->is_removed && !state->is_refreshing &&
-                   !program_is_ending(launch->program)) {
+                   !program_is_ending(launch->program) && !program_is_dying(launch->program)) {
                 be_lost(launch, "the unit vanished from the manager before its end was learnt");
         }
 }

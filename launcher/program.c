@@ -27,8 +27,7 @@ struct Program {
         uint64_t death_usec, death_realtime_usec;
 };
 
-/* Everything that the gate has said by now. */
-static void hear_gate(Program *program) {
+void program_hear_gate(Program *program) {
         while (!program->gate_ended)
                 switch (gate_channel_read(program->gate)) {
                 case GATE_NEWS_NONE:
@@ -37,6 +36,7 @@ static void hear_gate(Program *program) {
                         program->said_hello = true;
                         (void)sd_event_source_set_io_fd(program->gate_io,
                                                         gate_channel_fd(program->gate));
+                        gate_channel_leave_former(program->gate);
                         break;
                 case GATE_NEWS_FAILURE:
                         break;
@@ -51,7 +51,7 @@ static void hear_gate(Program *program) {
 static int on_gate(sd_event_source *source, int fd, uint32_t events, void *userdata) {
         Program *program = userdata;
 
-        hear_gate(program);
+        program_hear_gate(program);
         program->handler(program->userdata);
         return 0;
 }
@@ -74,7 +74,7 @@ static int on_death(sd_event_source *source, int fd, uint32_t events, void *user
         program->death_realtime_usec = (uint64_t)g_get_real_time();
         if (program->is_own)
                 offspring_reap(&program->offspring);
-        hear_gate(program); /* its last word may be waiting behind the news of its death */
+        program_hear_gate(program); /* its last word may be waiting behind the news of its death */
         program->handler(program->userdata);
         return 0;
 }
@@ -200,10 +200,17 @@ bool program_shares_terminal(const Program *program) {
         return foreground_is_shared(program->foreground, program->offspring.pid);
 }
 
-/* A manager may be heard before its death, which may have happened long ago, has its turn in the loop. */
 bool program_is_ending(const Program *program) {
-        return program->is_own && (program->offspring.is_dead || program->death_usec > 0 ||
-                                   pidfd_is_dead(gate_channel_pidfd(program->gate)));
+        return program->is_own && (program->offspring.is_dead || program->death_usec > 0);
+}
+
+/* All that a manager has said is heard in one turn of the loop, and a death, or the end of process 1, may have its turn
+ * after it. */
+bool program_is_dying(const Program *program) {
+        if (program_is_dead(program))
+                return false;
+        return program_is_ending(program) || program->death_usec > 0 ||
+               pidfd_is_dead(gate_channel_pidfd(program->gate));
 }
 
 /* Of one that is traced the tracer is told first, and we only when it lets go. */

@@ -44,8 +44,14 @@ void program_go(Program *program);
 /* It hears what the terminal has to say to us. */
 bool program_shares_terminal(const Program *program);
 
-/* It was a child of ours, and is dead, whether that was heard of or not. */
+/* It was a child of ours, and one of those who tell of its death has told. */
 bool program_is_ending(const Program *program);
+
+/* It is dead, and not all that is to be heard of it has had its turn. */
+bool program_is_dying(const Program *program);
+
+/* All that the gate has said by now, whoever has the next turn. */
+void program_hear_gate(Program *program);
 
 /* It is dead, and whoever could tell how has told. */
 bool program_is_dead(const Program *program);

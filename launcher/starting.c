@@ -127,6 +127,7 @@ void starting_on_obstacle(bool is_gone, void *userdata) {
 void starting_refuse_gate(Launch *launch) {
         g_autoptr(GError) error = NULL;
 
+        program_hear_gate(launch->program); /* why, it knows best */
         if (gate_channel_failure(program_gate(launch->program))->type == GATE_FAILURE)
                 check_explain_failure(&launch->check, &error);
         else
@@ -193,6 +194,12 @@ static void await_comeback(Launch *launch) {
         be_patient(launch, START_PATIENCE_USEC);
 }
 
+/* It may have ended before the manager hung up, and not have had its turn. */
+static bool is_gate_dead(Launch *launch) {
+        program_hear_gate(launch->program);
+        return birth_gate_is_dead(launch->program, unit_watch_state(launch->watch));
+}
+
 void starting_decide(Launch *launch) {
         const UnitState *state = unit_watch_state(launch->watch);
 
@@ -210,8 +217,7 @@ void starting_decide(Launch *launch) {
                 life_refuse_error(launch, guard_watch_error(launch->guard));
         else if (state->start_error)
                 refuse_start(launch);
-        else if (state->is_disconnected &&
-                 !(birth_gate_is_dead(launch->program, state) && state->is_accepted))
+        else if (state->is_disconnected && !(state->is_accepted && is_gate_dead(launch)))
                 life_refuse(launch, "manager-unreachable",
                             "the manager closed the connection while it started the unit");
         else if (!state->is_accepted)

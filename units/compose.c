@@ -211,8 +211,9 @@ void compose_accounting(PropertyList *list) {
         set_fixed(list, accounting, G_N_ELEMENTS(accounting));
 }
 
-/* A manager of our own has no shutdown that stops units, nor anything that has to be up before them: what all units have to
- * do with those would only be looked through at each start, and told to everybody. */
+/* With a manager of our own there is nothing that has to be up before a run, and who is asked to end it still ends its
+ * programs with SIGTERM (tried: its keeper gets one). What all units have to do with basic.target and shutdown.target would
+ * only be looked through at each start, and told to everybody. */
 static void set_dependencies(PropertyList *list, const ComposeContext *context) {
         if (!context->is_booted)
                 property_list_set_bool(list, "DefaultDependencies", false);

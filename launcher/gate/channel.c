@@ -18,7 +18,8 @@
 
 struct GateChannel {
         int fd, child_fd, pidfd;
-        int init_fd; /* of a gate that stays as process 1; −1 */
+        int former_fd; /* that it is not heard over any more; −1 */
+        int init_fd;   /* of a gate that stays as process 1; −1 */
         GateEnd end;
         GateHello hello;
         GateFailure failure;
@@ -189,7 +190,8 @@ GateChannel *gate_channel_new(const GateOrder *order, GError **error) {
         g_autoptr(GateChannel) channel = g_new0(GateChannel, 1);
         int ends[2];
 
-        channel->fd = channel->child_fd = channel->pidfd = channel->init_fd = -1;
+        channel->fd = channel->former_fd = channel->child_fd = channel->pidfd = channel->init_fd =
+                -1;
         if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) {
                 channel->fd = ends[0];
                 channel->child_fd = ends[1];
@@ -235,7 +237,7 @@ static bool take_fds(GateChannel *channel, const struct msghdr *message) {
             size < 2 * sizeof(int))
                 return false;
         memcpy(fds, CMSG_DATA(c), size);
-        (void)close(channel->fd);
+        channel->former_fd = channel->fd;
         channel->pidfd = fds[0];
         channel->fd = fds[1];
         channel->init_fd = fds[2];
@@ -318,7 +320,14 @@ void gate_channel_take_back(GateChannel *channel, uint32_t unapplied) {
         channel->hello.unapplied &= ~unapplied;
 }
 
+void gate_channel_leave_former(GateChannel *channel) {
+        if (channel->former_fd >= 0)
+                (void)close(channel->former_fd);
+        channel->former_fd = -1;
+}
+
 void gate_channel_close(GateChannel *channel) {
+        gate_channel_leave_former(channel);
         if (channel->fd >= 0)
                 (void)close(channel->fd);
         channel->fd = -1;

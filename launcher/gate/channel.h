@@ -59,6 +59,11 @@ void gate_channel_drop_child_end(
         GateChannel *channel); /* once the manager has it: else its end would not be seen */
 
 GateNews gate_channel_read(GateChannel *channel);
+
+/* After its hello the gate is heard over another descriptor. The former stays open until the loop has let it go: a child of
+ * ours that is just being executed has it as well, so that closing it would not take it out of the loop. */
+void gate_channel_leave_former(GateChannel *channel);
+
 const GateHello *gate_channel_hello(const GateChannel *channel);
 const GateFailure *gate_channel_failure(const GateChannel *channel);
 /* Where the gate is, when it has said anything; else nothing can be seen. */

@@ -135,7 +135,7 @@ static void world_keep_in_memory(const char *runtime_dir) {
                         return;
                 if (i > 0)
                         (void)mount("tmpfs", path, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,
-                                    "mode=0755");
+                                    "mode=0755,size=256m");
         }
 }
 
@@ -156,10 +156,10 @@ bool world_make(const char *runtime_dir, World *ret_world, GError **error) {
                 return false;
         }
 
+        world_keep_in_memory(runtime_dir); /* before the cover, which would take it away with it */
         if (!world_cover(cover, error))
                 return false;
 
-        world_keep_in_memory(runtime_dir);
         *ret_world = (World){ .cover = g_strdup(cover), .log_fd = world_open_log() };
         return true;
 }

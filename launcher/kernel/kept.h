@@ -4,7 +4,7 @@
 /* Files of cgroups above the runs, which one run after the other reads: kept open, for what is in them is made anew at every
  * reading. Of the main thread only. */
 
-/* All of it, as file_read_record reads it; NULL: it cannot be read. Only for what many runs share: it stays open. */
+/* Its beginning, which is all of a file that says one thing; NULL: it cannot be read. Only for what many runs share: it stays open. */
 char *kept_read(const char *path);
 
 /* Closes all of them: nobody runs. */

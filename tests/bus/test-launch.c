@@ -197,7 +197,6 @@ static const struct {
         [FAULT_SILENT_RESET] = { .is_for_guard = true },
         [FAULT_SILENT_GET_ALL] = { .gate = "refused (manager-unreachable), clean" },
         [FAULT_REEXEC_RUNNING] = { .gate = "refused (manager-unreachable), clean" },
-        [FAULT_REEXEC_ENDED] = { .gate = "refused (manager-unreachable), clean" },
         [FAULT_REEXEC_TWICE] = { .gate = "refused (manager-unreachable), clean" },
         [FAULT_REEXEC_GONE] = { "lost (lost), for the guard",
                                 "refused (manager-unreachable), clean" },

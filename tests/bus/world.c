@@ -157,6 +157,9 @@ GateNews gate_channel_read(GateChannel *channel) {
         return (GateNews)GPOINTER_TO_INT(g_queue_pop_head(&channel->news));
 }
 
+void gate_channel_leave_former(GateChannel *channel) {
+}
+
 const GateHello *gate_channel_hello(const GateChannel *channel) {
         return &channel->hello;
 }

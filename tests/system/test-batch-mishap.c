@@ -3,6 +3,7 @@
 /* What may happen to the manager, or to the way to it, in the midst of a batch: every line has exactly one record, with what
  * became of it, and nothing is left behind. */
 
+#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -75,15 +76,17 @@ static char *make_jobs(void) {
         return g_string_free(jobs, FALSE);
 }
 
-/* Whose unit was just being made when the manager went is refused or lost, and says so. */
+/* Whose unit was just being made when the way to the manager went is refused, and says so. Nobody is lost: the units are
+ * there when it is back. */
 static bool is_of_mishap(const cJSON *record) {
-        const char *outcome = batch_text(record, "outcome");
+        const cJSON *error = cJSON_GetObjectItemCaseSensitive(record, "error");
 
-        return g_str_equal(outcome, "lost") || g_str_equal(outcome, "refused");
+        return g_str_equal(batch_text(record, "outcome"), "refused") &&
+               g_str_equal(batch_text(error, "code"), "manager-unreachable");
 }
 
-static void check_records(const GPtrArray *records, const char *name) {
-        unsigned right = 0, refused = 0, hit = 0;
+static void check_records(const GPtrArray *records, unsigned hit_most, const char *name) {
+        unsigned right = 0, refused = 0, hit = 0, named = 0;
 
         for (int i = 0; i < JOBS; i++) {
                 const cJSON *record = batch_at(records, i);
@@ -95,17 +98,20 @@ static void check_records(const GPtrArray *records, const char *name) {
                         refused += g_str_equal(batch_text(record, "outcome"), "refused");
                 else if (is_of_mishap(record))
                         hit++;
-                else
-                        right += g_str_equal(batch_text(record, "outcome"), "exited") &&
-                                 batch_number(record, "exit_code") == STATUS(i);
+                else if (g_str_equal(batch_text(record, "outcome"), "exited") &&
+                         batch_number(record, "exit_code") == STATUS(i)) {
+                        right++;
+                        named += strlen(batch_text(record, "invocation_id")) == 32;
+                }
         }
         cmp_ok(records->len, "==", JOBS, "%s: every line has its record", name);
+        cmp_ok(named, "==", right, "%s: with the invocation, where there was one", name);
         cmp_ok(refused, "==", JOBS / 10, "%s: bad ones are refused", name);
-        cmp_ok(hit, "<=", 2 * PARALLEL, "%s: no more are hit than were under way", name);
+        cmp_ok(hit, "<=", hit_most, "%s: no more are hit than were being started", name);
         cmp_ok(right + hit, "==", JOBS - JOBS / 10, "%s: all others end as they would", name);
 }
 
-static void test_mishap(bool (*strike)(const KitRun *), const char *name) {
+static void test_mishap(bool (*strike)(const KitRun *), unsigned hit_most, const char *name) {
         g_autofree char *jobs = make_jobs();
         int fd = batch_open(jobs);
         g_autoptr(KitRun) run = batch_start(WORDS("--parallel", "4"), fd);
@@ -118,20 +124,65 @@ static void test_mishap(bool (*strike)(const KitRun *), const char *name) {
 
         g_autoptr(GPtrArray) records = batch_records(run->output->str);
 
-        check_records(records, name);
+        check_records(records, hit_most, name);
         batch_check_nothing_left(records, name);
+}
+
+#define STOPPED 6
+
+static bool are_stopped(const void *unused) {
+        g_autoptr(GPtrArray)
+                units = manager_units(WORDS("cordon-stopped*.service", "cordon-stopped*.scope"));
+
+        return units->len == 0;
+}
+
+/* What a unit that is stopped at the manager has to say comes all at once to who could not listen meanwhile. */
+static void test_stopped(void) {
+        g_autofree char *log = batch_file("stopped", "");
+        g_autoptr(GString) jobs = g_string_new(NULL);
+        unsigned stopped = 0;
+
+        for (int i = 0; i < STOPPED; i++) {
+                g_autofree char *id = g_strdup_printf("stopped%d", i);
+
+                batch_add(jobs, id, NULL,
+                          WORDS("sh", "-c", "echo >>\"$0\"; exec \"$1\" pause", log, kit_victim()));
+        }
+
+        int fd = batch_open(jobs->str);
+        g_autoptr(KitRun) run = batch_start(WORDS("--parallel", "6"), fd);
+        g_autoptr(GPtrArray) units = NULL;
+
+        ok(batch_wait_size(log, STOPPED), "stopped at the manager: all run");
+        units = manager_units(WORDS("cordon-stopped*.service", "cordon-stopped*.scope"));
+        kit_signal(run, SIGSTOP);
+        for (guint i = 0; i < units->len; i++)
+                stopped += manager_stop_unit(units->pdata[i]);
+        ok(stopped == STOPPED && kit_wait_until(are_stopped, NULL, kit_patience(30 * KIT_SEC)),
+           "stopped at the manager: while the batch does not listen");
+        kit_signal(run, SIGCONT);
+        kit_finish(run);
+        (void)close(fd);
+
+        g_autoptr(GPtrArray) records = batch_records(run->output->str);
+
+        cmp_ok(batch_count(records, "signaled"), "==", STOPPED,
+               "stopped at the manager: each record says so");
+        batch_check_nothing_left(records, "stopped at the manager");
 }
 
 int main(void) {
         const char *why_not;
 
         kit_init();
-        test_mishap(reload, "a reload of the manager");
-        test_mishap(cut_connection, "a connection that is cut");
+        test_mishap(reload, 0, "a reload of the manager");
+        test_mishap(cut_connection, 2 * PARALLEL, "a connection that is cut");
         why_not = manager_cannot_reexecute();
         skip(why_not != NULL, 7, "%s", why_not);
-        test_mishap(reexecute, "a re-execution of the manager");
+        test_mishap(reexecute, 2 * PARALLEL, "a re-execution of the manager");
         end_skip;
+        test_stopped();
         leftover_check_guard("after batches with mishaps");
         kit_clear();
         done_testing();

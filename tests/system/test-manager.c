@@ -5,6 +5,7 @@
 #include <linux/magic.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -183,23 +184,36 @@ static void test_crowd_killed(void) {
         cmp_ok(left, "==", 0, "%d cordons killed at once leave nothing", count);
 }
 
+static bool is_on_another(const char *path, const char *other) {
+        struct stat here, there;
+
+        return stat(path, &here) == 0 && stat(other, &there) == 0 && here.st_dev != there.st_dev;
+}
+
 /* On a disk they would cost the manager a sixth of its time. */
 static void test_notes(void) {
         KitOrder order = { .command = VICTIM("quit-on", "TERM", "pid", "say", "ready", "pause") };
         g_autoptr(KitRun) run = kit_start(&order);
         g_autofree char *unit = leftover_program_unit(run->id);
+        bool is_own = strcmp(kit_manager(), "private") == 0 &&
+                      !g_file_test("/run/systemd/system", G_FILE_TEST_IS_DIR);
         g_autoptr(GPtrArray) dirs = NULL;
-        unsigned in_memory = 0;
+        g_autoptr(GPtrArray) runtime = NULL;
+        unsigned in_memory = 0, apart = 0;
 
         (void)kit_wait_line(run, "ready");
         dirs = manager_transient_dirs();
+        runtime = manager_runtime_dirs();
         for (guint i = 0; i < dirs->len; i++) {
                 g_autofree char *path = g_build_filename(g_ptr_array_index(dirs, i), unit, NULL);
                 struct statfs fs;
 
                 in_memory += statfs(path, &fs) == 0 && fs.f_type == TMPFS_MAGIC;
+                if (is_own)
+                        apart += is_on_another(path, runtime->pdata[i]);
         }
         cmp_ok(in_memory, "==", 1, "the manager's file of a unit is in memory");
+        cmp_ok(apart, "==", is_own ? 1 : 0, "… one of its own has a file system for them");
         (void)kill((pid_t)kit_said_number(run, "pid"), SIGTERM);
         kit_finish(run);
 }

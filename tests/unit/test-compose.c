@@ -89,7 +89,7 @@ static void test_scope_versions(void) {
         }
 }
 
-/* Nothing is to be up before them there, and nothing stops them at an end of the machine. */
+/* Nothing is to be up before them there. */
 static void test_own_manager(void) {
         static const char line[] = "DefaultDependencies=no\n";
         ComposeContext own = context;

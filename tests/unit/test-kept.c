@@ -72,6 +72,47 @@ static void test_gone(void) {
         ok(!gone || !gone[0], "is not read any more when that is gone");
 }
 
+/* A group of our own below our own, in the unified hierarchy. NULL: none can be made. */
+static char *make_group(void) {
+        g_autofree char *text = NULL, *path = NULL;
+        const char *line, *root = hierarchy_root(HIERARCHY_UNIFIED);
+
+        if (!root || !g_file_get_contents("/proc/self/cgroup", &text, NULL, NULL))
+                return NULL;
+        line = strstr(text, "0::");
+        g_strdelimit(text, "\n", '\0');
+        path = line ? g_strdup_printf("%s%s/cordon-kept-%d", root, line + strlen("0::"),
+                                      (int)getpid())
+                    : NULL;
+        return path && g_mkdir(path, 0755) == 0 ? g_steal_pointer(&path) : NULL;
+}
+
+/* One that has its name later is another. */
+static void test_groups(void) {
+        g_autofree char *group = make_group();
+        g_autofree char *file = group ? g_build_filename(group, "cgroup.procs", NULL) : NULL;
+        g_autofree char *first = NULL, *gone = NULL, *second = NULL;
+        int made;
+
+        skip(!group, 4, "n/a: no group can be made here");
+        first = kept_read(file);
+        ok(first, "a file of a group");
+        (void)g_rmdir(group);
+        gone = kept_read(file);
+        is(gone, NULL, "… and nothing, when it is removed");
+        made = g_mkdir(group, 0755);
+        g_clear_pointer(&first, g_free);
+        first = kept_read(file);
+        ok(made == 0 && first, "one that has its name is read");
+        (void)g_rmdir(group);
+        made = g_mkdir(group, 0755);
+        second = kept_read(file);
+        ok(made == 0 && second, "… and the next, between two readings");
+        kept_close();
+        (void)g_rmdir(group);
+        end_skip;
+}
+
 static void test_many(void) {
         unsigned before, most = 0, wrong = 0;
 
@@ -127,6 +168,7 @@ int main(void) {
                 BAIL_OUT("no directory");
         test_reads();
         test_gone();
+        test_groups();
         test_many();
         test_hierarchies();
         kept_close();
