@@ -26,6 +26,7 @@ extern char **environ;
 typedef struct {
         sd_event *event;
         gint64 noticed_usec, ended_usec; /* 0: not yet */
+        char *path; /* of the last unit that has ended: of it there is more to hear */
 } Notice;
 
 G_NORETURN static void give_up(const char *what, const char *why) {
@@ -44,9 +45,13 @@ static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *ret
                                      "PropertiesChanged") <= 0)
                 return 0;
         unit_snapshot_init(&snapshot);
-        if (notice->noticed_usec == 0 && unit_snapshot_glance(&snapshot, message, &change) >= 0 &&
-            unit_snapshot_is_kept(&snapshot))
-                notice->noticed_usec = g_get_monotonic_time();
+        if (g_strcmp0(path, notice->path) == 0 ||
+            unit_snapshot_glance(&snapshot, message, &change) < 0 ||
+            !unit_snapshot_is_kept(&snapshot))
+                return 0;
+        notice->noticed_usec = g_get_monotonic_time();
+        g_free(notice->path);
+        notice->path = g_strdup(path);
         return 0;
 }
 
@@ -108,5 +113,6 @@ int main(int argc, char *argv[]) {
                 run(&notice, argv + 3);
         sd_bus_flush_close_unref(bus);
         sd_event_unref(notice.event);
+        g_free(notice.path);
         return EXIT_SUCCESS;
 }

@@ -158,10 +158,14 @@ GPtrArray *manager_transient_dirs(void) {
                 g_autofree char *runtime = g_ptr_array_index(dirs, i);
                 g_autoptr(sd_bus) bus = open_bus(runtime);
                 pid_t pid = listener(bus);
-                g_autofree char *root = pid > 0 ? g_strdup_printf("/proc/%d/root", (int)pid)
-                                                : g_strdup("/");
+                g_autofree char *root = g_strdup_printf("/proc/%d/root", (int)pid);
+                g_autofree char *inside = g_build_filename(root, runtime, "systemd/transient",
+                                                           NULL);
 
-                dirs->pdata[i] = g_build_filename(root, runtime, "systemd/transient", NULL);
+                /* A user's manager does not let its user look, and has nothing of its own there. */
+                dirs->pdata[i] = access(inside, F_OK) == 0
+                                         ? g_steal_pointer(&inside)
+                                         : g_build_filename(runtime, "systemd/transient", NULL);
         }
         return dirs;
 }
