@@ -93,10 +93,15 @@ static int on_stop(sd_event_source *source, const struct signalfd_siginfo *info,
         return 0;
 }
 
+/* Before what the manager has to say of it: some of what is to be seen then is gone soon after. */
+#define FIRST_HAND (SD_EVENT_PRIORITY_NORMAL - 1)
+
 static void watch(Program *program, sd_event_source **source, int fd,
                   sd_event_io_handler_t handler) {
         int r = sd_event_add_io(program->event, source, fd, EPOLLIN, handler, program);
 
+        if (r >= 0)
+                r = sd_event_source_set_priority(*source, FIRST_HAND);
         g_assert(r >= 0);
 }
 
