@@ -14,7 +14,7 @@
 #include "manager.h"
 
 #define PARALLEL  4
-#define JOBS      60
+#define JOBS      40
 #define FD_MOST   256
 #define BAD(i)    ((i) % 10 == 3)
 #define LEAVES(i) ((i) % 10 == 6) /* a process that has nothing to do with its parent any more */
@@ -115,7 +115,7 @@ static void test_mishap(bool (*strike)(const KitRun *), unsigned hit_most, const
         g_autofree char *jobs = make_jobs();
         int fd = batch_open(jobs);
         g_autoptr(KitRun) run = batch_start(WORDS("--parallel", "4"), fd);
-        bool is_struck = batch_wait(run, 8) && strike(run) && batch_wait(run, 30) && strike(run);
+        bool is_struck = batch_wait(run, 8) && strike(run) && batch_wait(run, 20) && strike(run);
 
         ok(is_struck, "%s: twice, among the jobs", name);
         kit_finish(run);
