@@ -210,7 +210,8 @@ static int on_turn(sd_event_source *source, void *userdata) {
         if (enabled != SD_EVENT_OFF)
                 board->has_heard = false;
         if (enabled != SD_EVENT_OFF && r < 0 && !board->is_disconnected) {
-                sd_bus_close(bus); /* as the loop does when it finds that; but nobody says so then */
+                sd_bus_close(
+                        bus); /* as the loop does when it finds that; but nobody says so then */
                 (void)on_disconnected(NULL, board, NULL);
         }
         sd_event_source_unref(source);
