@@ -153,7 +153,9 @@ def launcher_moments(calls):
     check = need(calls, r'openat\(.*"/proc/self/fdinfo/', asked.end)
     go = need(calls, r'sendto\(\d+, "G"', check.at)
     clear = need(calls, r'sendto\(\d+, "clear ', go.at)
-    word = last(calls_of(calls, BLOCKED, go.end), clear.at)
+    # Where everything was there already, it looked and did not wait.
+    word = last([call for call in calls_of(calls, BLOCKED, go.end) if call.at < clear.at] or
+                calls_of(calls, POLL, go.end), clear.at)
     return {"begin": calls[0].at, "main": need(calls, r'openat\(.*"/dev/null"').at, "find": need(calls, r"socket\(").at,
             "relay": relay.end, "shaken": shaken.at, "asked": asked.end, "check": check.at, "go": go.end,
             "word": word.end, "told": clear.end, "leave": need(calls, r"exit_group\(", clear.at).at, "exit": calls[-1].at}
