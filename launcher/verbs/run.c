@@ -19,6 +19,7 @@
 #include "launcher/errand.h"
 #include "launcher/explain/explain.h"
 #include "launcher/interrupt.h"
+#include "launcher/kernel/cgroup.h"
 #include "launcher/kernel/error.h"
 #include "launcher/launch.h"
 #include "launcher/layers.h"
@@ -366,11 +367,14 @@ static void on_full(const char *pool) {
         print("waiting: pool %s is full", pool);
 }
 
-/* Newer ones know more: of isolation, and of what happens to a scope that runs out of memory. */
+/* Newer ones know more: of isolation, and of what happens to a scope that runs out of memory, which no manager learns with
+ * version 1 of cgroups. */
 static bool needs_version(const Spec *spec) {
+        bool is_memory_limited = limit_set_is_limited(&spec->limits, LIMIT_MEMORY) ||
+                                 limit_set_is_limited(&spec->limits, LIMIT_POOL_MEMORY);
+
         return spec->isolation.is_untrusted || spec->isolation.has_strict_fs ||
-               (spec->is_scope && (limit_set_is_limited(&spec->limits, LIMIT_MEMORY) ||
-                                   limit_set_is_limited(&spec->limits, LIMIT_POOL_MEMORY)));
+               (spec->is_scope && is_memory_limited && !cgroup_is_version_1("memory"));
 }
 
 static bool launch(Run *run, GError **error) {
