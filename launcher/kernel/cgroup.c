@@ -384,7 +384,7 @@ static bool minimum_upwards(Cgroup *cgroup, Hierarchy hierarchy, Limit limit, co
         uint64_t minimum = LIMIT_INFINITY, value = 0;
         bool is_found = false;
 
-        if (hierarchy_can_have(hierarchy, file))
+        if (root && hierarchy_can_have(hierarchy, file))
                 text = first ? kept_read(first) : file_read_record(dir_of(cgroup, hierarchy), file);
         if (!text)
                 return false;
