@@ -5,8 +5,6 @@
 
 #include "case.h"
 
-#include <string.h>
-
 #define HANG_USEC     (20 * G_USEC_PER_SEC)
 #define DEADLINE_USEC (40 * 1000)
 #define SLOWEST       64
@@ -138,16 +136,19 @@ static void run_once(const CaseRow *row, uint64_t deadline_usec, unsigned slowne
         ret_result->fds = count_fds() - before;
 }
 
+static bool is_good(const CaseRow *row, const CaseResult *result) {
+        return row->is_good ? row->is_good(row, result) : g_str_equal(result->line, row->expected);
+}
+
 /* On a machine that is busy elsewhere a call that was answered can miss a short deadline too, and a subject can lose a
- * short patience. A line that is not the expected one counts only when it comes with long ones. */
+ * short patience. What is not good counts only when it comes with long ones. */
 void case_run(const CaseRow *row, CaseResult *ret_result) {
         bool is_silent = faults[row->fault].silent_method,
              is_timed = is_silent || row->subject->is_timed;
         unsigned slowness = 1;
 
         run_once(row, is_silent ? DEADLINE_USEC : 0, slowness, ret_result);
-        while (is_timed && row->expected && slowness < SLOWEST &&
-               strcmp(ret_result->line, row->expected) != 0) {
+        while (is_timed && slowness < SLOWEST && !is_good(row, ret_result)) {
                 case_result_clear(ret_result);
                 slowness *= 8;
                 run_once(row, is_silent ? DEADLINE_USEC * slowness : 0, slowness, ret_result);

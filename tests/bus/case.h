@@ -28,22 +28,27 @@ typedef struct {
 #define CASE_SLICE "cordon-x.slice"
 #define CASE_NEVER (-1)
 
-typedef struct {
+typedef struct CaseRow CaseRow;
+typedef struct CaseResult CaseResult;
+
+struct CaseRow {
         const Subject *subject;
         ProgramKind program;
         FaultKind fault;
-        int drop_after;       /* this many messages; CASE_NEVER */
-        const char *expected; /* the line */
-} CaseRow;
+        int drop_after; /* this many messages; CASE_NEVER */
+        bool (*is_good)(const CaseRow *row,
+                        const CaseResult *result); /* where no one line is expected */
+        const char *expected;                      /* the line, else */
+};
 
-typedef struct {
+struct CaseResult {
         char *line; /* of the subject; "hangs: …" when it was not over in time */
         char *left; /* units that are still there, by name; NULL when the manager is gone or has none */
         char *log; /* what went over the wire */
         int fds;   /* open now that were not before */
         unsigned n_messages;
         FakeTold told;
-} CaseResult;
+};
 
 void case_run(const CaseRow *row, CaseResult *ret_result);
 void case_result_clear(CaseResult *result);

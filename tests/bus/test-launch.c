@@ -223,7 +223,7 @@ static char *expected_line(ProgramKind program, FaultKind fault) {
 static void test_case(const Subject *subject, ProgramKind program, FaultKind fault,
                       const char *line, const char *how) {
         g_auto(CaseResult) result = { 0 };
-        CaseRow row = { subject, program, fault, CASE_NEVER, line };
+        CaseRow row = { subject, program, fault, CASE_NEVER, .expected = line };
 
         case_run(&row, &result);
         if (!is(result.line, line, "it %s; %s%s", programs[program].text, faults[fault].text, how))
@@ -234,26 +234,36 @@ static void test_case(const Subject *subject, ProgramKind program, FaultKind fau
 }
 
 /* The connection ends for good: refused before "go", lost after it, unless the end was told. */
-static unsigned test_drop(const Subject *subject, ProgramKind program, int drop_after) {
-        g_autofree char *line = g_strconcat(plain[program], ", clean", NULL);
-        g_autofree char *unclean = g_strconcat(plain[program], ", for the guard", NULL);
+static bool is_good_drop(const CaseRow *row, const CaseResult *result) {
+        g_autofree char *clean = g_strconcat(plain[row->program], ", clean", NULL);
+        g_autofree char *unclean = g_strconcat(plain[row->program], ", for the guard", NULL);
+        bool is_end_told = result->told.exec_main_code != 0;
+
+        return g_str_equal(result->line, "refused (manager-unreachable), for the guard") ||
+               g_str_equal(result->line, "lost (lost), for the guard") ||
+               (is_end_told &&
+                (g_str_equal(result->line, clean) || g_str_equal(result->line, unclean)));
+}
+
+static void test_drop(const Subject *subject, ProgramKind program, int drop_after) {
         g_auto(CaseResult) result = { 0 };
-        CaseRow row = { subject, program, FAULT_NONE, drop_after, NULL };
+        CaseRow row = { subject, program, FAULT_NONE, drop_after, .is_good = is_good_drop };
 
         case_run(&row, &result);
-        if (drop_after == CASE_NEVER)
-                return result.n_messages;
-
-        bool is_end_told = result.told.exec_main_code != 0;
-        bool is_good = strcmp(result.line, "refused (manager-unreachable), for the guard") == 0 ||
-                       strcmp(result.line, "lost (lost), for the guard") == 0 ||
-                       (is_end_told &&
-                        (strcmp(result.line, line) == 0 || strcmp(result.line, unclean) == 0));
-
-        if (!ok(is_good, "it %s; the connection ends after %d messages: %s", programs[program].text,
-                drop_after, result.line))
+        if (!ok(is_good_drop(&row, &result), "it %s; the connection ends after %d messages: %s",
+                programs[program].text, drop_after, result.line))
                 diag("%s", result.log);
         cmp_ok(result.fds, "==", 0, "… and leaves no descriptor");
+}
+
+/* That a run without a fault has. */
+static unsigned count_messages(const Subject *subject, ProgramKind program) {
+        g_autofree char *line = expected_line(program, FAULT_NONE);
+        g_auto(CaseResult) result = { 0 };
+        CaseRow row = { subject, program, FAULT_NONE, CASE_NEVER, .expected = line };
+
+        case_run(&row, &result);
+        is(result.line, line, "it %s; nothing goes wrong", programs[program].text);
         return result.n_messages;
 }
 
@@ -298,8 +308,8 @@ int main(void) {
         test_case(&unguarded, PROGRAM_NOT_EXECUTED, FAULT_NONE, "refused (gate), clean",
                   ", and its guard is lost");
         for (ProgramKind program = 0; program < _PROGRAM_MAX; program++) {
-                unsigned n_messages = test_drop(&launch, program, CASE_NEVER);
-                unsigned n_pooled = test_drop(&pooled, program, CASE_NEVER);
+                unsigned n_messages = count_messages(&launch, program);
+                unsigned n_pooled = count_messages(&pooled, program);
 
                 /* It is asked, made, made what is around it, and asked again. */
                 cmp_ok(n_pooled, "==", n_messages + (programs[program].is_executed ? 8 : 0),
