@@ -41,7 +41,7 @@ static const FixedProperty network_accounting[] = {
 };
 
 static const FixedProperty unit_fixed[] = {
-        { .name = "Type",             .text = "exec",     .why = "a gate that cannot be executed fails the start job" },
+        { .name = "Type",             .text = "simple",   .why = "the gate says itself that it is there, and one event less is told" },
         { .name = "ExitType",         .text = "cgroup",   .why = "the unit ends with its last process: stragglers are counted" },
         { .name = "RemainAfterExit",  .yes = true,        .why = "the exit status survives a manager that re-executes" },
         { .name = "CollectMode",      .text = "inactive", .why = "… until we have read it" },

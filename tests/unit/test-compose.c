@@ -42,7 +42,7 @@ static const char slice_always[] = "Description=cordon my-run: limits (launcher 
 static const char unit_always[] =
         "Description=cordon my-run: python3\n"
         "Slice=cordon-my\\x2drun.slice\n"
-        "Type=exec\n"
+        "Type=simple\n"
         "ExitType=cgroup\n"
         "RemainAfterExit=yes\n"
         "CollectMode=inactive\n"
