@@ -176,7 +176,7 @@ static void on_started(void *userdata) {
 
         if (task->asked_usec == 0)
                 return;
-        gauge_end(&foreman->gauge, now_usec() - task->asked_usec);
+        gauge_end(&foreman->gauge, now_usec());
         task->asked_usec = 0;
         errand_note_start(&task->errand);
         wake(foreman);

@@ -2,21 +2,22 @@
 #pragma once
 
 /* How many starts may be under way at a time, between asking the manager and the program's exec: the manager does them
- * one after the other and gets slower, not faster, when flooded. The bound follows what starts take. Pure: it is told
- * what happens, and asks no clock. */
+ * one after the other and gets slower, not faster, when flooded. The bound follows what comes of it. Pure: it is told
+ * what happens and when. */
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #define GAUGE_MIN   2
 #define GAUGE_MAX   16
-#define GAUGE_BEGIN 4
+#define GAUGE_BEGIN 3
 
 typedef struct {
         unsigned bound;     /* of what is under way */
         unsigned under_way; /* now */
         unsigned starts;    /* of this round */
-        double took_usec;   /* all of them together */
+        unsigned pressed;   /* of those, when there was no room for more */
+        uint64_t since_usec;
         unsigned rounds;
         double rates[GAUGE_MAX + 1]; /* starts a second by bound; 0: not known */
 } Gauge;
@@ -26,5 +27,5 @@ typedef struct {
 
 bool gauge_has_room(const Gauge *gauge);
 void gauge_begin(Gauge *gauge);
-void gauge_end(Gauge *gauge, uint64_t took_usec); /* it was executed */
-void gauge_drop(Gauge *gauge);                    /* it never was: its time says nothing */
+void gauge_end(Gauge *gauge, uint64_t now_usec); /* it was executed */
+void gauge_drop(Gauge *gauge);                   /* it never was: its time says nothing */

@@ -89,6 +89,7 @@ static void test_line_numbers(void) {
 /* The gauge: a manager that does `at_once` starts in 5 ms each without loss, and beyond that one after the other. */
 static unsigned settle(unsigned at_once, double loss) {
         Gauge gauge = GAUGE_INIT;
+        double now_usec = 1;
 
         for (int i = 0; i < 4000; i++) {
                 while (gauge_has_room(&gauge))
@@ -96,7 +97,8 @@ static unsigned settle(unsigned at_once, double loss) {
 
                 double waiting = gauge.under_way > at_once ? gauge.under_way - at_once : 0;
 
-                gauge_end(&gauge, (uint64_t)(5000 * (1 + waiting / at_once * loss)));
+                now_usec += 5000 * (1 + waiting / at_once * loss) / gauge.under_way;
+                gauge_end(&gauge, (uint64_t)now_usec);
         }
         return gauge.bound;
 }
