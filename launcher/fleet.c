@@ -9,6 +9,7 @@
 
 #include "comeback.h"
 #include "launcher/kernel/caller.h"
+#include "launcher/kernel/kept.h"
 
 typedef struct {
         char *id;
@@ -101,6 +102,7 @@ void fleet_leave(Fleet *fleet) {
         if (!fleet || --fleet->joined > 0)
                 return;
         fleet->door->fleet = NULL;
+        kept_close();
         g_hash_table_unref(fleet->members);
         comeback_free(fleet->comeback);
         guard_link_free(fleet->guard);

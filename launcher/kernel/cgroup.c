@@ -161,8 +161,7 @@ Cgroup *cgroup_find(pid_t pid, const char *slice, GError **error) {
 void cgroup_free(Cgroup *cgroup) {
         if (!cgroup)
                 return;
-        if (cgroup->is_entered && --n_entered == 0)
-                kept_close();
+        n_entered -= cgroup->is_entered;
         for (int i = 0; i < _HIERARCHY_MAX; i++) {
                 if (cgroup->dirs[i] >= 0)
                         (void)close(cgroup->dirs[i]);

@@ -7,5 +7,5 @@
 /* Its beginning, which is all of a file that says one thing; NULL: it cannot be read. Only for what many runs share: it stays open. */
 char *kept_read(const char *path);
 
-/* Closes all of them: nobody runs. */
+/* Closes all of them: nobody runs any more. */
 void kept_close(void);

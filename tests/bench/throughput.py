@@ -85,18 +85,19 @@ def rates(samples):
 
 
 def jobs_of_a_turn(ground, most):
-    """As many as the floor does in about a second: a busy machine gets to the end of its rounds, too."""
+    """As many as the floor does in about two seconds: a busy machine gets to the end of its rounds, too, and what a batch
+    takes to begin and to end is not most of it."""
     measured = ground.meter(ground.floor(FEWEST_JOBS, 2, *LIMITS_OF_FLOOR))
-    return int(min(max(FEWEST_JOBS * 1e6 / measured.wall_usec, FEWEST_JOBS), most))
+    return int(min(max(2 * FEWEST_JOBS * 1e6 / measured.wall_usec, FEWEST_JOBS), most))
 
 
 def throughput(report, ground, quick):
-    jobs = jobs_of_a_turn(ground, 60 if quick else 200)
+    jobs = jobs_of_a_turn(ground, 60 if quick else 400)
     report.title(f"jobs a second, {jobs} of `true` a round; limits: memory, tasks, cpu, timeout")
     contest = Contest()
     add_ours(ground, contest, jobs)
     add_rivals(report, ground, contest, jobs)
-    contest.run(5 if quick else 9, 110)
+    contest.run(5 if quick else 9, 240)
     for label, reason in contest.dropped.items():
         report.leave_out(label, reason)
     for label in contest.labels():
