@@ -52,7 +52,8 @@ bool birth_gate_is_dead(const Program *program, const UnitState *state) {
         return program_gate_ended(program) || unit_snapshot_has_ended(&state->snapshot);
 }
 
-/* … and what there is to hear of it is heard: from the gate's side, and why, from the manager, or there is none any more. */
+/* … and what there is to hear of it is heard: from the gate's side, which a manager whose child could not execute it closes,
+ * too; and why, from the manager, or there is none any more. */
 static bool is_gate_gone(const Program *program, const UnitState *state) {
         if (state->is_disconnected)
                 return birth_gate_is_dead(program, state);
@@ -65,9 +66,8 @@ bool birth_has_failed(const Program *program, const UnitState *state) {
                state->is_removed || unit_state_start_failed(state) || is_gate_gone(program, state);
 }
 
-/* Only when the job is done the manager has put the gate into a scope. And of a service whose main process fails before it
- * counts as started it ends all that is in it, before we could count who outlived it (seen on 252, once in some twenty
- * runs that fail at once). */
+/* Only when the job is done the manager has put the gate into a scope. A service has started when it is forked (Type=simple),
+ * but who says so may be heard after the gate. */
 bool birth_is_over(const Program *program, const UnitState *state) {
         return program_said_hello(program) && !program_gate_ended(program) && state->job_result;
 }

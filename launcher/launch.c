@@ -319,6 +319,9 @@ int life_on_patience(sd_event_source *source, uint64_t usec, void *userdata) {
 
         if (launch->phase == PHASE_STARTING && program_gate_ended(launch->program))
                 starting_refuse_gate(launch);
+        else if (launch->phase == PHASE_STARTING && starting_awaits_gate(launch))
+                life_refuse(launch, "gate",
+                            "the unit was started, but what is set up before its program hangs");
         else if (launch->phase == PHASE_STARTING && starting_awaits_guard(launch))
                 life_refuse(launch, "guard",
                             "no guard could be had, which would end the run if cordon died: it "

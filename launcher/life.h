@@ -33,7 +33,7 @@ struct Launch {
         Program *program;
         bool is_asked; /* the manager, for the units */
         bool is_early; /* begun while the manager, or the way to it, was away: to be begun again */
-        bool is_guard_awaited, is_concluded, is_told;
+        bool is_gate_awaited, is_guard_awaited, is_concluded, is_told;
         UnitWatch *watch;
         GuardWatch *guard;
         Enforcer *enforcer; /* from "go" on */

@@ -11,7 +11,10 @@
 #include "launcher/kernel/error.h"
 
 #define START_PATIENCE_USEC (90 * G_USEC_PER_SEC) /* an emulated machine needs a good part of it */
-#define HELLO_PATIENCE_USEC (25 * G_USEC_PER_SEC) /* less than the manager has from units/compose */
+#define GUARD_PATIENCE_USEC (25 * G_USEC_PER_SEC)
+/* What the manager sets up between fork and exec can hang (a file system that does not answer), and the manager, to whom the
+ * unit has started, would let it. Generous, because emulated machines are slow. */
+#define GATE_PATIENCE_USEC  (30 * G_USEC_PER_SEC)
 
 static void be_patient(Launch *launch, uint64_t usec) {
         deadline_arm(launch->settings.event, &launch->patience, usec, life_on_patience, launch);
@@ -37,9 +40,9 @@ bool starting_begin(Launch *launch, GError **error) {
         g_clear_pointer(&launch->program, program_free);
         g_clear_pointer(&launch->watch, unit_watch_free);
         launch->is_early = fleet_is_cut_off(launch->fleet);
-        launch->is_asked = false;
+        launch->is_asked = launch->is_gate_awaited = false;
         be_patient(launch,
-                   launch->settings.door->is_relayed ? HELLO_PATIENCE_USEC : START_PATIENCE_USEC);
+                   launch->settings.door->is_relayed ? GUARD_PATIENCE_USEC : START_PATIENCE_USEC);
         launch->watch = unit_watch_new(fleet_board(launch->fleet), launch->unit, launch->slice,
                                        life_decide, launch);
         launch->program = birth_program(&launch->settings, &launch->check, launch->fleet,
@@ -149,11 +152,20 @@ static void decide_cancelled(Launch *launch) {
 
 static void await_guard(Launch *launch) {
         launch->is_guard_awaited = true;
-        be_patient(launch, HELLO_PATIENCE_USEC);
+        be_patient(launch, GUARD_PATIENCE_USEC);
 }
 
 bool starting_awaits_guard(const Launch *launch) {
         return launch->is_guard_awaited || (!launch->is_asked && launch->settings.door->is_relayed);
+}
+
+static void await_gate(Launch *launch) {
+        launch->is_gate_awaited = true;
+        be_patient(launch, GATE_PATIENCE_USEC);
+}
+
+bool starting_awaits_gate(const Launch *launch) {
+        return launch->is_gate_awaited && !program_said_hello(launch->program);
 }
 
 /* Not only when the guard watches: one in other namespaces may never get to understand us. */
@@ -190,7 +202,7 @@ static bool is_cut_off_by_guard(const Launch *launch) {
 
 static void await_comeback(Launch *launch) {
         launch->is_early = true;
-        launch->is_guard_awaited = false;
+        launch->is_gate_awaited = launch->is_guard_awaited = false;
         be_patient(launch, START_PATIENCE_USEC);
 }
 
@@ -226,4 +238,6 @@ void starting_decide(Launch *launch) {
                 starting_refuse_gate(launch);
         else if (birth_is_over(launch->program, state))
                 decide_ready(launch);
+        else if (state->job_result && !launch->is_gate_awaited)
+                await_gate(launch);
 }

@@ -15,7 +15,7 @@
 /* Counters move once a tick, and a process's clock and its cgroup's differ by about as much. */
 #define CPU_TOLERANCE_USEC UINT64_C(20000)
 
-/* The manager counts from when the gate was there, we from exec; on an emulated machine much lies between. */
+/* The manager counts from the fork, we from exec; on an emulated machine much lies between. */
 #define WALL_TOLERANCE_USEC UINT64_C(1000000)
 
 /* clang-format off */

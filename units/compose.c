@@ -17,9 +17,6 @@
 #define USEC_PER_SEC    UINT64_C(1000000)
 #define DESCRIPTION_MAX 80
 
-/* The gate is executed at once or never; generous because emulated machines are slow. */
-#define START_TIMEOUT_USEC (30 * USEC_PER_SEC)
-
 typedef struct {
         const char *name;
         const char *text; /* a string property, or */
@@ -48,7 +45,6 @@ static const FixedProperty unit_fixed[] = {
         { .name = "OOMPolicy",        .text = "kill",     .why = "out of memory ends all at once" },
         { .name = "TasksMax",         .number = UINT64_MAX, .why = "DefaultTasksMax must not undercut the slice" },
         { .name = "IgnoreSIGPIPE",    .no = true,         .why = "SIGPIPE as a shell has it" },
-        { .name = "TimeoutStartUSec", .number = START_TIMEOUT_USEC, .why = "a start that hangs ends" },
         { .name = "StandardOutput",   .text = "null",     .why = "the gate gets the real ones over its socket; keeps the journal out" },
         { .name = "StandardError",    .text = "null",     .why = "likewise" },
         { .name = "SyslogIdentifier", .text = "cordon",   .why = "what it sends to syslog itself has a name" },
@@ -80,6 +76,7 @@ static const struct {
         { "StandardInputData", "--stdin" }, { "StandardInputText", "--stdin" },
         { "StandardOutputFileDescriptor", "--capture" }, { "StandardErrorFileDescriptor", "--capture" },
         { "TTYPath", "--pty" },         { "WatchdogUSec", NULL },        { "WatchdogSec", NULL },
+        { "TimeoutStartUSec", NULL },
         { "TimeoutStartSec", NULL },    { "TimeoutAbortUSec", NULL },    { "TimeoutAbortSec", NULL },
         { "TimeoutSec", "--grace" },    { "TimeoutStopSec", "--grace" }, { "RuntimeMaxSec", "--timeout" },
         { "RuntimeRandomizedExtraUSec", NULL }, { "RuntimeRandomizedExtraSec", NULL },
@@ -130,9 +127,9 @@ static void set_bitmap(PropertyList *list, const char *name, const CpuList *cpus
                                                     1));
 }
 
-/* The deadline is ours, and so is the grace after it; the manager counts from when the gate is up, and a start may take
- * its time. It must not be the first to act, nor act in between. */
-#define BACKSTOP_SLACK_USEC (30 * USEC_PER_SEC)
+/* The deadline is ours, and so is the grace after it; the manager counts from the fork, and up to "go" gate and guard may
+ * each take half a minute (launcher/starting). It must not be the first to act, nor act in between. */
+#define BACKSTOP_SLACK_USEC (60 * USEC_PER_SEC)
 
 static uint64_t grace_of(const LimitSet *set) {
         return limit_set_is_limited(set, LIMIT_GRACE) ? set->value[LIMIT_GRACE] : 0;

@@ -174,10 +174,10 @@ static void on_started(void *userdata) {
         Task *task = userdata;
         Foreman *foreman = task->owner;
 
-        if (task->asked_usec == 0)
+        if (!task->is_starting)
                 return;
         gauge_end(&foreman->gauge, now_usec());
-        task->asked_usec = 0;
+        task->is_starting = false;
         errand_note_start(&task->errand);
         wake(foreman);
 }
@@ -201,9 +201,9 @@ static void on_over(void *userdata) {
         Task *task = userdata;
         Foreman *foreman = task->owner;
 
-        if (task->asked_usec > 0)
+        if (task->is_starting)
                 gauge_drop(&foreman->gauge);
-        task->asked_usec = 0;
+        task->is_starting = false;
         if (g_hash_table_remove(foreman->running, task))
                 conclude(foreman, task);
         else
@@ -233,8 +233,8 @@ static void start(Foreman *foreman, Task *task) {
         g_autoptr(GError) error = NULL;
 
         if (launch(foreman, task, &error)) {
-                task->asked_usec = now_usec();
-                gauge_begin(&foreman->gauge);
+                task->is_starting = true;
+                gauge_begin(&foreman->gauge, now_usec());
                 return;
         }
         g_hash_table_remove(foreman->running, task);
@@ -540,7 +540,6 @@ static void foreman_init(Foreman *foreman, const ForemanOrder *order, ForemanRep
         *foreman = (Foreman){
                 .order = order,
                 .stem = task_stem(),
-                .gauge = GAUGE_INIT,
                 .doors = g_ptr_array_new_with_free_func((GDestroyNotify)door_free),
                 .running = g_hash_table_new(NULL, NULL),
                 .leaving = g_hash_table_new_full(NULL, NULL, (GDestroyNotify)task_free, NULL),
@@ -549,6 +548,7 @@ static void foreman_init(Foreman *foreman, const ForemanOrder *order, ForemanRep
                 .report = report,
                 .begun_usec = now_usec(),
         };
+        gauge_init(&foreman->gauge, foreman->parallel);
         foreman->world = (TaskWorld){ order->words, order->shelf, order->caller, foreman->stem };
 }
 

@@ -13,19 +13,19 @@
 #define GAUGE_BEGIN 3
 
 typedef struct {
-        unsigned bound;     /* of what is under way */
-        unsigned under_way; /* now */
-        unsigned starts;    /* of this round */
-        unsigned pressed;   /* of those, when there was no room for more */
-        uint64_t since_usec;
+        unsigned most;       /* the bound is no more than this */
+        unsigned bound;      /* of what is under way */
+        unsigned under_way;  /* now */
+        uint64_t since_usec; /* the round's beginning; 0: there is none */
+        uint64_t last_usec;  /* when the last of it ended */
+        unsigned starts;     /* of this round */
+        unsigned pressed;    /* of those, when there was no room for more */
         unsigned rounds;
         double rates[GAUGE_MAX + 1]; /* starts a second by bound; 0: not known */
 } Gauge;
 
-#define GAUGE_INIT \
-        { .bound = GAUGE_BEGIN }
-
+void gauge_init(Gauge *gauge, unsigned parallel); /* jobs at a time, most of all */
 bool gauge_has_room(const Gauge *gauge);
-void gauge_begin(Gauge *gauge);
+void gauge_begin(Gauge *gauge, uint64_t now_usec);
 void gauge_end(Gauge *gauge, uint64_t now_usec); /* it was executed */
-void gauge_drop(Gauge *gauge);                   /* it never was: its time says nothing */
+void gauge_drop(Gauge *gauge);                   /* it never was, which says nothing */

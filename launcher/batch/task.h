@@ -28,7 +28,7 @@ typedef struct {
         PoolSlot *slot;             /* of --max-parallel, held or awaited; NULL: none */
         unsigned unreached;         /* so often its manager went before it began */
         bool is_unbegun;            /* as it was found last, its manager had gone before it began */
-        uint64_t asked_usec;        /* when its start was asked for; 0: it is not under way */
+        bool is_starting;           /* the gauge counts it */
 } Task;
 
 /* What all of them share, borrowed. */

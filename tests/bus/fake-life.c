@@ -219,30 +219,23 @@ static void act_slice_up(Fake *fake, FakeUnit *unit, int code, int status) {
         finish_job(fake, unit, "done");
 }
 
-static void act_forked(Fake *fake, FakeUnit *unit, int code, int status) {
-        unit->main_pid = unit->exec_main_pid = 4711;
-        unit->exec_start_usec = ++fake->now_usec;
-        unit->group = "/cordon.slice/cordon-x.slice/cordon-x.service";
-        news(fake, unit);
-        fake_unit_set_state(unit, "activating", "start");
-        news(fake, unit);
-        tell_listener(fake, FAKE_FORKED);
-}
-
 static void late_job(Fake *fake, FakeUnit *unit) {
         announce_job(fake, unit);
         finish_job(fake, unit, "canceled");
 }
 
-static void act_running(Fake *fake, FakeUnit *unit, int code, int status) {
-        if (fake->program->is_executed)
-                fake_unit_set_state(unit, "active", "running");
-        else if (unit->main_pid > 0)
-                reap(fake, unit, code, status);
+/* Type=simple: it has started when it is forked, whatever comes of its exec. */
+static void act_forked(Fake *fake, FakeUnit *unit, int code, int status) {
+        unit->main_pid = unit->exec_main_pid = 4711;
+        unit->exec_start_usec = ++fake->now_usec;
+        unit->group = "/cordon.slice/cordon-x.slice/cordon-x.service";
         news(fake, unit);
-        finish_job(fake, unit, fake->program->is_executed ? "done" : "failed");
+        fake_unit_set_state(unit, "active", "running");
+        news(fake, unit);
+        finish_job(fake, unit, "done");
         if (fake->fault->has_late_jobs)
                 late_job(fake, unit);
+        tell_listener(fake, FAKE_FORKED);
 }
 
 /* Nothing was ever forked. A failed unit stays, any other result leaves one that is inactive as before. */
@@ -281,13 +274,7 @@ void fake_life_start(Fake *fake, FakeUnit *unit) {
                 return;
         }
         due(fake, act_forked, unit, 0, 0);
-        if (program->is_executed)
-                due(fake, act_running, unit, 0, 0);
-        else
-                due_turn(fake, unit);
-        if (!program->is_executed)
-                due(fake, act_running, unit, program->code, program->status);
-        else if (!fake->listener)
+        if (!program->is_executed || !fake->listener)
                 due_end(fake, unit);
 }
 

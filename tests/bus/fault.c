@@ -18,6 +18,7 @@ const Program programs[_PROGRAM_MAX] = {
         [PROGRAM_KILLED_15]    = { true,  true,  false, CLD_KILLED, SIGTERM, "is ended by SIGTERM" },
         [PROGRAM_NOT_EXECUTED] = { false, true,  true,  CLD_EXITED, 203,     "cannot be executed" },
         [PROGRAM_NEVER_ENDS]   = { true,  false, true,  CLD_KILLED, SIGKILL, "never ends until it is killed" },
+        [PROGRAM_HANGS]        = { false, false, true,  CLD_KILLED, SIGKILL, "hangs before its exec until it is killed" },
 };
 
 const Fault faults[_FAULT_MAX] = {

@@ -14,6 +14,7 @@ typedef enum {
         PROGRAM_KILLED_15,
         PROGRAM_NOT_EXECUTED,
         PROGRAM_NEVER_ENDS,
+        PROGRAM_HANGS,
         _PROGRAM_MAX,
 } ProgramKind;
 

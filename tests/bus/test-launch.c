@@ -170,7 +170,7 @@ static const char *const plain[_PROGRAM_MAX] = {
         [PROGRAM_EXITS_0] = "exited, exit code 0",  [PROGRAM_EXITS_3] = "exited, exit code 3",
         [PROGRAM_KILLED_9] = "signaled, signal 9",  [PROGRAM_KILLED_15] = "signaled, signal 15",
         [PROGRAM_NOT_EXECUTED] = "refused (gate)", /* it is the gate that the manager executes */
-        [PROGRAM_NEVER_ENDS] = "timeout, signal 9",
+        [PROGRAM_NEVER_ENDS] = "timeout, signal 9", [PROGRAM_HANGS] = "refused (gate)",
 };
 
 /* A row that is empty comes out as if nothing had gone wrong. */
@@ -204,7 +204,15 @@ static const struct {
         [FAULT_STOP_REFUSED] = { .is_for_guard = true },
 };
 
-static char *expected_line(ProgramKind program, FaultKind fault) {
+/* What does not end by itself does not end while the manager is away either. */
+static FaultKind fault_of_endless(FaultKind fault) {
+        if (fault == FAULT_REEXEC_ENDED)
+                return FAULT_REEXEC_RUNNING;
+        return fault == FAULT_REEXEC_GONE_AFTER_END ? FAULT_REEXEC_GONE : fault;
+}
+
+static char *expected_line(ProgramKind program, FaultKind said) {
+        FaultKind fault = programs[program].ends ? said : fault_of_endless(said);
         bool is_gate = !programs[program].is_executed;
         bool is_unasked = fault == FAULT_SILENT_RESET && !programs[program].fails;
 
@@ -212,8 +220,6 @@ static char *expected_line(ProgramKind program, FaultKind fault) {
                 return g_strdup(expected[fault].gate);
         if (expected[fault].whole)
                 return g_strdup(expected[fault].whole);
-        if (fault == FAULT_REEXEC_GONE_AFTER_END && !programs[program].ends)
-                return g_strdup(expected[FAULT_REEXEC_GONE].whole);
         return g_strconcat(plain[program],
                            expected[fault].is_for_guard && !is_unasked ? ", for the guard"
                                                                        : ", clean",
@@ -233,15 +239,15 @@ static void test_case(const Subject *subject, ProgramKind program, FaultKind fau
         cmp_ok(result.fds, "==", 0, "… and no descriptor");
 }
 
-/* The connection ends for good: refused before "go", lost after it, unless the end was told. */
+/* The connection ends for good: refused before "go", lost after it, unless the end was told, or that there is no program. */
 static bool is_good_drop(const CaseRow *row, const CaseResult *result) {
         g_autofree char *clean = g_strconcat(plain[row->program], ", clean", NULL);
         g_autofree char *unclean = g_strconcat(plain[row->program], ", for the guard", NULL);
-        bool is_end_told = result->told.exec_main_code != 0;
+        bool is_end_known = result->told.exec_main_code != 0 || !programs[row->program].is_executed;
 
         return g_str_equal(result->line, "refused (manager-unreachable), for the guard") ||
                g_str_equal(result->line, "lost (lost), for the guard") ||
-               (is_end_told &&
+               (is_end_known &&
                 (g_str_equal(result->line, clean) || g_str_equal(result->line, unclean)));
 }
 

@@ -172,8 +172,8 @@ static const struct {
         [PROGRAM_EXITS_3] = { "job done, exited 3, exit-code", "job done, no end, success" },
         [PROGRAM_KILLED_9] = { "job done, killed 9, signal", "job done, no end, success" },
         [PROGRAM_KILLED_15] = { "job done, killed 15, success", "job done, no end, success" },
-        [PROGRAM_NOT_EXECUTED] = { "job failed, exited 203, exit-code",
-                                   "job unknown, no end, success" },
+        [PROGRAM_NOT_EXECUTED] = { "job done, exited 203, exit-code", "job done, no end, success" },
+        [PROGRAM_HANGS] = { "job done, killed 9, signal", "job done, no end, success" },
         [PROGRAM_NEVER_ENDS] = { "job done, killed 9, signal", "job done, no end, success" },
 };
 
@@ -213,8 +213,6 @@ static char *expected_line(ProgramKind program, FaultKind fault) {
         bool is_gone = expected[fault].is_gone ||
                        (fault == FAULT_REEXEC_GONE_AFTER_END && !programs[program].ends);
 
-        if (fault == FAULT_REEXEC_GONE_AFTER_END && !programs[program].is_executed)
-                return g_strdup("accepted, job unknown, exited 203, exit-code, cleared");
         if (expected[fault].whole)
                 return g_strdup(expected[fault].whole);
         return g_strdup_printf("%s, %s, %s", expected[fault].start ?: "accepted",
@@ -235,41 +233,32 @@ static void test_case(ProgramKind program, FaultKind fault) {
         cmp_ok(result.fds, "==", 0, "… and no descriptor");
 }
 
-/* The connection ends for good: all that was told is known, and nothing else. But for one thing: sd-bus throws away
- * what it has not read yet when it finds that it cannot write, so a consumer that clears away as soon as it has heard of
- * the end may not hear of the job. */
-static char *told_line(const CaseResult *result, ProgramKind program) {
+/* The connection ends for good: all that was told is known, and nothing else. */
+static char *told_line(const CaseResult *result) {
         const FakeTold *told = &result->told;
         GString *line = g_string_new(told->is_start_answered ? "accepted" : "unanswered");
-        bool is_job_lost = !programs[program].is_executed && told->exec_main_code != 0 &&
-                           strstr(result->line, "job unknown");
         const UnitSnapshot snapshot = { .exec_main_code = told->exec_main_code,
                                         .exec_main_status = told->exec_main_status };
 
-        g_string_append_printf(line, ", job %s",
-                               is_job_lost || !told->job_result ? "unknown" : told->job_result);
+        g_string_append_printf(line, ", job %s", told->job_result ?: "unknown");
         add_end(line, &snapshot);
         g_string_append(line, ", lost");
         return g_string_free(line, FALSE);
 }
 
-static bool is_good_drop(const CaseRow *row, const CaseResult *result) {
-        g_autofree char *whole = expected_line(row->program, FAULT_NONE);
-        g_autofree char *told = told_line(result, row->program);
-        bool is_answered = strstr(result->log, "< StopUnit answered") &&
-                           (!programs[row->program].fails ||
-                            strstr(result->log, "< ResetFailedUnit answered"));
-
-        return g_str_equal(result->line, is_answered ? whole : told);
-}
-
 static void test_drop(ProgramKind program, int drop_after) {
+        g_autofree char *line = expected_line(program, FAULT_NONE), *told = NULL;
         g_auto(CaseResult) result = { 0 };
-        CaseRow row = { &subject, program, FAULT_NONE, drop_after, .is_good = is_good_drop };
+        CaseRow row = { &subject, program, FAULT_NONE, drop_after, .expected = line };
+        bool is_answered;
 
         case_run(&row, &result);
-        if (!ok(is_good_drop(&row, &result), "it %s; the connection ends after %d messages: %s",
-                programs[program].text, drop_after, result.line))
+        told = told_line(&result);
+        is_answered = strstr(result.log, "< StopUnit answered") &&
+                      (!programs[program].fails ||
+                       strstr(result.log, "< ResetFailedUnit answered"));
+        if (!is(result.line, is_answered ? line : told,
+                "it %s; the connection ends after %d messages", programs[program].text, drop_after))
                 diag("%s", result.log);
         cmp_ok(result.fds, "==", 0, "… and leaves no descriptor");
 }

@@ -201,7 +201,8 @@ void gate_channel_close(GateChannel *channel) {
 
 void gate_channel_hang_up(GateChannel *channel) {
         world->is_hung_up = true;
-        fake_exit(case_fake(world->run), CASE_UNIT, GATE_EXIT_FAILED);
+        if (case_program(world->run)->is_executed)
+                fake_exit(case_fake(world->run), CASE_UNIT, GATE_EXIT_FAILED);
 }
 
 void gate_channel_go(GateChannel *channel) {
@@ -223,7 +224,7 @@ void gate_channel_go(GateChannel *channel) {
 static void on_program(FakeEvent event, void *userdata) {
         if (!world)
                 return; /* the launch is over, but the manager is not done */
-        if (event == FAKE_FORKED && world->is_hung_up)
+        if (event == FAKE_FORKED && world->is_hung_up && case_program(world->run)->is_executed)
                 fake_exit(case_fake(world->run), CASE_UNIT, GATE_EXIT_FAILED);
         else if (event == FAKE_FORKED && case_program(world->run)->is_executed)
                 say(GATE_NEWS_HELLO);

@@ -5,6 +5,7 @@
 
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "expect.h"
@@ -229,6 +230,33 @@ static void test_id_in_use_killed(void) {
         expect(holder, &unharmed, "an id that others wanted");
 }
 
+/* What the manager sets up before it executes anything of ours can hang, here at a FIFO that nobody writes to. It has done
+ * its part by then, and would wait for ever. */
+static void test_hanging_start(void) {
+        g_autofree char *fifo = g_build_filename(kit_directory(), "nobody-writes", NULL);
+        g_autofree char *property = g_strconcat("NetworkNamespacePath=", fifo, NULL);
+        KitOrder order = { .options = WORDS("-p", property), .command = VICTIM("say", "ran") };
+        Expected expected = {
+                .outcome = "refused",
+                .status = 125,
+                .exit_code = ABSENT,
+                .error = "gate",
+                .message = "the unit was started, but what is set up before its program hangs",
+                .words = "cordon: the unit was started, but what is set up before its program hangs\n"
+        };
+
+        if (kit_is_brief() || kit_is_scope() || g_str_equal(kit_manager(), "user"))
+                return;
+        g_assert_cmpint(mkfifo(fifo, 0600), ==, 0);
+
+        g_autoptr(KitRun) run = kit_start(&order);
+
+        ok(kit_wait_process(run->pidfd, kit_patience(45 * KIT_SEC)),
+           "a start that hangs is given up after half a minute");
+        kit_finish(run);
+        expect(run, &expected, "a start that hangs");
+}
+
 int main(void) {
         kit_init();
         test_refusals();
@@ -237,6 +265,7 @@ int main(void) {
         test_record_places();
         test_id_in_use();
         test_id_in_use_killed();
+        test_hanging_start();
         kit_clear();
         done_testing();
 }

@@ -87,36 +87,72 @@ static void test_line_numbers(void) {
 }
 
 /* The gauge: a manager that does `at_once` starts in 5 ms each without loss, and beyond that one after the other. */
-static unsigned settle(unsigned at_once, double loss) {
-        Gauge gauge = GAUGE_INIT;
-        double now_usec = 1;
+typedef struct {
+        Gauge gauge;
+        double now_usec;
+        unsigned at_once;
+        double loss;
+} Starts;
 
-        for (int i = 0; i < 4000; i++) {
-                while (gauge_has_room(&gauge))
-                        gauge_begin(&gauge);
+static void do_starts(Starts *starts, int count, unsigned most) {
+        Gauge *gauge = &starts->gauge;
 
-                double waiting = gauge.under_way > at_once ? gauge.under_way - at_once : 0;
+        for (int i = 0; i < count; i++) {
+                while (gauge_has_room(gauge) && gauge->under_way < most)
+                        gauge_begin(gauge, (uint64_t)starts->now_usec);
 
-                now_usec += 5000 * (1 + waiting / at_once * loss) / gauge.under_way;
-                gauge_end(&gauge, (uint64_t)now_usec);
+                double waiting = gauge->under_way > starts->at_once
+                                         ? gauge->under_way - starts->at_once
+                                         : 0;
+
+                starts->now_usec += 5000 * (1 + waiting / starts->at_once * starts->loss) /
+                                    gauge->under_way;
+                gauge_end(gauge, (uint64_t)starts->now_usec);
         }
-        return gauge.bound;
+        while (gauge->under_way > 0)
+                gauge_end(gauge, (uint64_t)starts->now_usec);
+}
+
+static unsigned settle(unsigned at_once, double loss, unsigned parallel) {
+        Starts starts = { .now_usec = 1, .at_once = at_once, .loss = loss };
+
+        gauge_init(&starts.gauge, parallel);
+        do_starts(&starts, 4000, parallel);
+        return starts.gauge.bound;
+}
+
+static void test_pauses(void) {
+        Starts starts = { .now_usec = 1, .at_once = 4, .loss = 1 };
+        unsigned bound;
+
+        gauge_init(&starts.gauge, 64);
+        do_starts(&starts, 4000, 64);
+        bound = starts.gauge.bound;
+        for (int i = 0; i < 500; i++) {
+                starts.now_usec += 1e6;
+                do_starts(&starts, 10, 64);
+        }
+        cmp_ok(starts.gauge.bound, "==", bound, "pauses between jobs are not the manager's");
 }
 
 static void test_gauge(void) {
-        Gauge gauge = GAUGE_INIT;
-        unsigned one = settle(1, 1), four = settle(4, 1), many = settle(1000, 1);
+        Gauge gauge;
+        unsigned one = settle(1, 1, 64), four = settle(4, 1, 64), many = settle(1000, 1, 64);
 
         cmp_ok(one, "<=", GAUGE_MIN + 1, "a manager that does one at a time is not flooded");
         ok(four >= 4 && four <= 6, "one that does four gets about as many: %u", four);
         cmp_ok(many, ">=", GAUGE_MAX - 1, "one that does as many as it gets, the most");
-        cmp_ok(settle(1, 100), "<=", GAUGE_MIN + 1, "one that chokes, the least");
+        cmp_ok(settle(1, 100, 64), "<=", GAUGE_MIN + 1, "one that chokes, the least");
+        cmp_ok(settle(1000, 1, 5), "<=", 5, "nobody starts more than may run");
+        cmp_ok(settle(1, 1, 3), "==", GAUGE_MIN, "and less than those is tried, too");
+        gauge_init(&gauge, 64);
         for (int i = 0; i < GAUGE_BEGIN; i++)
-                gauge_begin(&gauge);
+                gauge_begin(&gauge, 1);
         ok(!gauge_has_room(&gauge), "at its bound it has no room");
         gauge_drop(&gauge);
         ok(gauge_has_room(&gauge), "who never started makes room");
         cmp_ok(gauge.starts, "==", 0, "and says nothing of how long it takes");
+        test_pauses();
 }
 
 /* The ledger */

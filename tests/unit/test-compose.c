@@ -49,7 +49,6 @@ static const char unit_always[] =
         "OOMPolicy=kill\n"
         "TasksMax=infinity\n"
         "IgnoreSIGPIPE=no\n"
-        "TimeoutStartUSec=30000000\n"
         "StandardOutput=null\n"
         "StandardError=null\n"
         "SyslogIdentifier=cordon\n"
@@ -115,7 +114,7 @@ static const struct {
         const char *unit;
         const char *pool; /* NULL: nothing */
 } limits[] = {
-        { LIMIT_TIMEOUT, "30s", "", "RuntimeMaxUSec=60000000\n" },
+        { LIMIT_TIMEOUT, "30s", "", "RuntimeMaxUSec=90000000\n" },
         { LIMIT_GRACE, "3s", "", "TimeoutStopUSec=3000000\n" },
         { LIMIT_GRACE, "0", "", "KillSignal=9\nTimeoutStopUSec=5000000\n" },
         { LIMIT_GRACE, "infinity", "", "TimeoutStopUSec=infinity\n" },
