@@ -12,8 +12,8 @@
 #define PAUSE_USEC            (20 * 1000) /* nobody asked for a start: more than a turn of the loop takes */
 #define WEIGHT                0.4         /* of the last round */
 
-/* What one more has to bring, where a manager with time to spare would do 1 + 1 / bound. Three of these and more, which is what
- * rounds differ by without a cause, left isolated programs at the least, whose starts wait for each other less. */
+/* What one more has to bring, where a manager with time to spare would do 1 + 1 / bound. Rounds differ by more than that without
+ * a cause, but a share that hides it (0.5) left isolated programs at the least, which do best with four. */
 #define BETTER(bound) (1 + 0.15 / (bound))
 
 void gauge_init(Gauge *gauge, unsigned parallel) {
