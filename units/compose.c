@@ -208,6 +208,13 @@ void compose_accounting(PropertyList *list) {
         set_fixed(list, accounting, G_N_ELEMENTS(accounting));
 }
 
+/* In version 1 a group is made, and taken away, in each hierarchy, and counts a memory kill for itself alone. Where the unit has
+ * none its program is in the slice's, which stays until it was read. With version 2 OOMPolicy= needs one of the unit's own. */
+static void set_no_accounting(PropertyList *unit, const ComposeContext *context) {
+        for (size_t i = 0; context->has_flat_counters && i < G_N_ELEMENTS(accounting); i++)
+                property_list_set_bool(unit, accounting[i].name, false);
+}
+
 /* With a manager of our own there is nothing that has to be up before a run, and who is asked to end it still ends its
  * programs with SIGTERM (tried: its keeper gets one). What all units have to do with basic.target and shutdown.target would
  * only be looked through at each start, and told to everybody. */
@@ -320,6 +327,7 @@ static PropertyList *compose_unit(const Spec *spec, const ComposeContext *contex
         set_description(unit, spec);
         property_list_set_string(unit, "Slice", slice_name);
         set_dependencies(unit, context);
+        set_no_accounting(unit, context);
         if (spec->is_scope)
                 compose_scope(spec, context, unit);
         else

@@ -22,6 +22,7 @@ typedef struct {
         const char *empty_root; /* to be / with --fs strict; NULL: a tmpfs will do */
         bool without_isolation; /* it cannot be had: --best-effort */
         bool counts_network;    /* somebody reads its bytes */
+        bool has_flat_counters; /* the controllers are of version 1: the unit needs no groups of its own */
         int nice;     /* the caller's: a program that is not trusted cannot set it itself */
         int gate_pid; /* of a scope: the gate, as the manager numbers processes */
         int gate_fd;  /* the unit's end of the gate's socket; becomes the gate's standard input */

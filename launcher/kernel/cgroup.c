@@ -444,6 +444,17 @@ bool cgroup_is_version_1(const char *controller) {
         return hierarchy != HIERARCHY_UNIFIED && hierarchy_root(hierarchy);
 }
 
+bool cgroup_is_flat(void) {
+        static const Hierarchy needed[] = { HIERARCHY_MEMORY, HIERARCHY_CPU, HIERARCHY_PIDS,
+                                            HIERARCHY_BLKIO };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(needed); i++)
+                if (!hierarchy_root(needed[i]))
+                        return false;
+
+        return true;
+}
+
 char *cgroup_read_cpus(Cgroup *cgroup) {
         char *list = file_read_record(cgroup->dirs[HIERARCHY_UNIFIED], "cpuset.cpus.effective");
 

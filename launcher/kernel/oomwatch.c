@@ -27,6 +27,7 @@ typedef struct {
 struct OomWatch {
         Listener own, above; /* the slice's, and its parent's */
         uint64_t kills; /* counted at or below the slice; groups that were removed since included */
+        bool is_direct; /* the program is in the slice's own group, and no other is needed */
         bool is_complete; /* looked into the unit's group after the main process died */
 };
 
@@ -51,13 +52,24 @@ static int listen_at(int dir) {
         return event;
 }
 
+static bool is_there(int dir) {
+        return faccessat(dir, CONTROL, F_OK, 0) == 0;
+}
+
 static void take_notifications(Listener *listener) {
         uint64_t news = 0;
 
         if (listener->event < 0 || read(listener->event, &news, sizeof news) != sizeof news)
                 return;
-        if (faccessat(listener->dir, CONTROL, F_OK, 0) == 0)
+        if (is_there(listener->dir))
                 listener->notified += news;
+}
+
+/* The kernel counts the directories in one of cgroups as links to it, beside its two own. */
+static bool has_no_group(int dir) {
+        struct stat st;
+
+        return fstat(dir, &st) == 0 && st.st_nlink == 2;
 }
 
 OomWatch *oom_watch_new(int dir) {
@@ -67,6 +79,7 @@ OomWatch *oom_watch_new(int dir) {
         if (event < 0)
                 return NULL;
         watch = g_new0(OomWatch, 1);
+        watch->is_direct = has_no_group(dir);
         watch->own = (Listener){ .dir = dir, .event = event };
         watch->above.dir = openat(dir, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
         watch->above.event = watch->above.dir < 0 ? -1 : listen_at(watch->above.dir);
@@ -103,13 +116,6 @@ static uint64_t kills_in(int dir) {
         return counter_parse(&source, text, &kills) ? kills : 0;
 }
 
-/* The kernel counts the directories in one of cgroups as links to it, beside its two own. */
-static bool has_no_group(int dir) {
-        struct stat st;
-
-        return fstat(dir, &st) == 0 && st.st_nlink == 2;
-}
-
 /* At and below; how many groups there are below is added up. */
 static uint64_t kills_below(int dir, unsigned *groups) {
         int fd = has_no_group(dir) ? -1 : openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -137,13 +143,13 @@ static uint64_t kills_below(int dir, unsigned *groups) {
         return kills;
 }
 
-/* Whether the unit's group is still there, its counter with it. */
+/* Whether the group that the program was put into is still there, its counter with it. */
 static bool count_kills(OomWatch *watch) {
         unsigned groups = 0;
         uint64_t kills = kills_below(watch->own.dir, &groups);
 
         watch->kills = MAX(watch->kills, kills);
-        return groups > 0;
+        return groups > 0 || (watch->is_direct && is_there(watch->own.dir));
 }
 
 /* Counted after what was notified: whoever was is counted by then, or about to be. */
@@ -154,9 +160,9 @@ static bool take_in(OomWatch *watch) {
 }
 
 bool oom_watch_look(OomWatch *watch) {
-        bool is_there = take_in(watch);
+        bool is_counted = take_in(watch);
 
-        return !is_there || watch->kills >= watch->own.notified;
+        return !is_counted || watch->kills >= watch->own.notified;
 }
 
 void oom_watch_note_death(OomWatch *watch) {
@@ -179,12 +185,12 @@ bool oom_watch_was_notified(const OomWatch *watch) {
 /* The unit's group may go before we have looked into it. Then it is a proof that a limit ran out, our own or one above,
  * while the main process was killed with SIGKILL; nothing else is one. */
 void oom_watch_fill(OomWatch *watch, Facts *facts) {
-        bool is_there = take_in(watch);
+        bool is_counted = take_in(watch);
         uint64_t own = own_notifications(watch);
 
         facts->oom_kills_local_limit = own;
         facts->local_limit_source = "memory.oom_control (v1) notifications";
-        if (watch->kills > 0 || watch->is_complete || is_there) {
+        if (watch->kills > 0 || watch->is_complete || is_counted) {
                 facts->oom_kills = watch->kills;
                 facts->counter_source = "memory.oom_control (v1) oom_kill";
         } else if (watch->own.notified > 0 && facts_signal(facts) == SIGKILL) {

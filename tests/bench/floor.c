@@ -14,6 +14,7 @@
 
 #include "dbus/connect.h"
 #include "dbus/manager.h"
+#include "launcher/kernel/cgroup.h"
 #include "units/compose.h"
 #include "units/name.h"
 
@@ -89,6 +90,7 @@ static PropertyList *compose_program(const Floor *floor, PropertyList **ret_slic
         ComposeContext context = { .gate_path = PROGRAM,
                                    .owner = floor->owner,
                                    .counts_network = floor->is_counted,
+                                   .has_flat_counters = cgroup_is_flat(),
                                    .gate_fd = -1 };
         PropertyList *unit = NULL;
 

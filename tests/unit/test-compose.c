@@ -106,6 +106,32 @@ static void test_own_manager(void) {
         ok(!strstr(slice_always, line) && !strstr(unit_always, line), "… with others they do");
 }
 
+static void test_flat_counters(void) {
+        static const char lines[] = "MemoryAccounting=no\nCPUAccounting=no\n"
+                                    "TasksAccounting=no\nIOAccounting=no\n";
+        ComposeContext flat = context;
+        g_autoptr(Spec) spec = sample();
+        g_autoptr(PropertyList) slice = NULL;
+        g_autoptr(PropertyList) unit = NULL;
+        g_autofree char *slice_text = NULL, *unit_text = NULL;
+
+        flat.has_flat_counters = true;
+        for (int is_scope = 0; is_scope < 2; is_scope++) {
+                spec->is_scope = is_scope;
+                g_clear_pointer(&slice, property_list_free);
+                g_clear_pointer(&unit, property_list_free);
+                g_clear_pointer(&slice_text, g_free);
+                g_clear_pointer(&unit_text, g_free);
+                compose(spec, &flat, &slice, &unit);
+                slice_text = property_list_to_text(slice);
+                unit_text = property_list_to_text(unit);
+                is(slice_text, slice_always, "with flat counters the slice has them all");
+                ok(strstr(unit_text, lines), "… and the %s in it none of its own",
+                   is_scope ? "scope" : "service");
+        }
+        ok(!strstr(unit_always, "Accounting="), "… with others it has what the manager gives");
+}
+
 /* clang-format off */
 static const struct {
         Limit limit;
@@ -399,6 +425,7 @@ int main(void) {
         plan(NO_PLAN);
         test_golden();
         test_own_manager();
+        test_flat_counters();
         test_scope_versions();
         test_limits();
         test_pool();
