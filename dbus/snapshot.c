@@ -250,18 +250,20 @@ int unit_snapshot_sift(sd_bus_message *from, sd_bus_message *to) {
         return r < 0 ? r : sd_bus_message_append(to, "as", 0);
 }
 
-bool unit_snapshot_is_kept(const UnitSnapshot *snapshot) {
-        return g_strcmp0(snapshot->sub_state, "exited") == 0;
+static bool is_failed(const UnitSnapshot *snapshot) {
+        return g_strcmp0(snapshot->active_state, "failed") == 0;
 }
 
 bool unit_snapshot_is_at_rest(const UnitSnapshot *snapshot) {
-        return unit_snapshot_is_kept(snapshot) ||
-               g_strcmp0(snapshot->active_state, "failed") == 0 ||
-               g_strcmp0(snapshot->active_state, "inactive") == 0;
+        return is_failed(snapshot) || g_strcmp0(snapshot->active_state, "inactive") == 0;
 }
 
 bool unit_snapshot_has_ended(const UnitSnapshot *snapshot) {
         return snapshot->exec_main_code != 0 && unit_snapshot_is_at_rest(snapshot);
+}
+
+bool unit_snapshot_has_ended_well(const UnitSnapshot *snapshot) {
+        return unit_snapshot_has_ended(snapshot) && !is_failed(snapshot);
 }
 
 bool unit_snapshot_is_stopping(const UnitSnapshot *snapshot) {

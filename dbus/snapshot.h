@@ -47,14 +47,14 @@ int unit_snapshot_absorb_value(UnitSnapshot *snapshot, const char *name, sd_bus_
 /* Of a PropertiesChanged signal what anybody would absorb, as the body of another one. */
 int unit_snapshot_sift(sd_bus_message *from, sd_bus_message *to);
 
-/* Its program ended well and none of its processes is left; it is still there because of RemainAfterExit. */
-bool unit_snapshot_is_kept(const UnitSnapshot *snapshot);
-
-/* No process of the unit is left: that, or failed, or inactive. */
+/* No process of the unit is left: it is inactive, or failed. */
 bool unit_snapshot_is_at_rest(const UnitSnapshot *snapshot);
 
 /* … and the status of the main process is known. */
 bool unit_snapshot_has_ended(const UnitSnapshot *snapshot);
+
+/* … and did not make the unit a failed one, which stays until somebody says otherwise. */
+bool unit_snapshot_has_ended_well(const UnitSnapshot *snapshot);
 
 bool unit_snapshot_is_stopping(const UnitSnapshot *snapshot);
 

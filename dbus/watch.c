@@ -396,7 +396,7 @@ void unit_watch_clear_away(UnitWatch *watch) {
 
         /* The reply must be awaited: a StopUnit whose sender is gone is lost in most of all tries (FACTS). What came to rest
          * without failing has no process left that it could fail for when it is stopped. */
-        is_failed = !unit_snapshot_is_kept(&watch->state.snapshot);
+        is_failed = !unit_snapshot_has_ended_well(&watch->state.snapshot);
         watch->clears_pending = is_failed ? 2 : 1;
         watch->state.is_cleared = false;
         g_clear_error(&watch->state.clear_error);

@@ -40,8 +40,7 @@ static const FixedProperty network_accounting[] = {
 static const FixedProperty unit_fixed[] = {
         { .name = "Type",             .text = "simple",   .why = "the gate says itself that it is there, and one event less is told" },
         { .name = "ExitType",         .text = "cgroup",   .why = "the unit ends with its last process: stragglers are counted" },
-        { .name = "RemainAfterExit",  .yes = true,        .why = "the exit status survives a manager that re-executes" },
-        { .name = "CollectMode",      .text = "inactive", .why = "… until we have read it" },
+        { .name = "CollectMode",      .text = "inactive", .why = "how it failed is there until we have read it; for the rest see set_keeper()" },
         { .name = "OOMPolicy",        .text = "kill",     .why = "out of memory ends all at once" },
         { .name = "TasksMax",         .number = UINT64_MAX, .why = "DefaultTasksMax must not undercut the slice" },
         { .name = "IgnoreSIGPIPE",    .no = true,         .why = "SIGPIPE as a shell has it" },
@@ -64,7 +63,8 @@ static const struct {
         { "Slice", NULL },              { "KillMode", NULL },            { "KillSignal", "--grace" },
         { "FinalKillSignal", NULL },    { "SendSIGKILL", NULL },         { "SendSIGHUP", NULL },
         { "RestartKillSignal", NULL },  { "Restart", NULL },             { "RestartSec", NULL },
-        { "RestartUSec", NULL },        { "Delegate", NULL },            { "DelegateControllers", NULL },
+        { "RestartUSec", NULL },        { "RemainAfterExit", NULL },
+        { "Delegate", NULL },           { "DelegateControllers", NULL },
         { "DelegateSubgroup", NULL },   { "DefaultDependencies", NULL }, { "Description", NULL },
         { "ExecStart", NULL },          { "ExecStartEx", NULL },         { "ExecStartPre", NULL },
         { "ExecStartPreEx", NULL },     { "ExecStartPost", NULL },       { "ExecStartPostEx", NULL },
@@ -223,12 +223,24 @@ static void set_dependencies(PropertyList *list, const ComposeContext *context) 
                 property_list_set_bool(list, "DefaultDependencies", false);
 }
 
+/* The manager forgets what has ended well, but not what another unit names. So its exit status survives a manager that
+ * re-executes, and goes with the slice. The order is that of a unit and its slice anyway. Not RemainAfterExit=: what is kept
+ * by that is active, and has to be stopped, with a job of its own. */
+static void set_keeper(PropertyList *slice, const Spec *spec) {
+        g_autofree char *service = name_service(spec->id);
+        const char *const names[] = { service };
+
+        if (!spec->is_scope)
+                property_list_set(slice, "Before", g_variant_new_strv(names, G_N_ELEMENTS(names)));
+}
+
 static PropertyList *compose_slice(const Spec *spec, const ComposeContext *context) {
         g_autoptr(PropertyList) slice = property_list_new();
         g_autofree char *description = name_description_with_owner(spec->id, context->owner);
 
         property_list_set_string(slice, "Description", description);
         set_dependencies(slice, context);
+        set_keeper(slice, spec);
         compose_accounting(slice);
         if (context->counts_network)
                 set_fixed(slice, network_accounting, G_N_ELEMENTS(network_accounting));

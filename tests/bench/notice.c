@@ -26,7 +26,7 @@ extern char **environ;
 typedef struct {
         sd_event *event;
         gint64 noticed_usec, ended_usec; /* 0: not yet */
-        char *path; /* of the last unit that has ended: of it there is more to hear */
+        char *path;                      /* of the last unit that was active */
 } Notice;
 
 G_NORETURN static void give_up(const char *what, const char *why) {
@@ -45,13 +45,15 @@ static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *ret
                                      "PropertiesChanged") <= 0)
                 return 0;
         unit_snapshot_init(&snapshot);
-        if (g_strcmp0(path, notice->path) == 0 ||
-            unit_snapshot_glance(&snapshot, message, &change) < 0 ||
-            !unit_snapshot_is_kept(&snapshot))
+        if (unit_snapshot_glance(&snapshot, message, &change) < 0)
                 return 0;
-        notice->noticed_usec = g_get_monotonic_time();
-        g_free(notice->path);
-        notice->path = g_strdup(path);
+        if (g_strcmp0(snapshot.active_state, "active") == 0) {
+                g_free(notice->path);
+                notice->path = g_strdup(path);
+        } else if (unit_snapshot_is_at_rest(&snapshot) && g_strcmp0(path, notice->path) == 0) {
+                notice->noticed_usec = g_get_monotonic_time();
+                g_clear_pointer(&notice->path, g_free);
+        }
         return 0;
 }
 

@@ -102,25 +102,34 @@ static void finish_job(Fake *fake, FakeUnit *unit, const char *result) {
         news(fake, unit);
 }
 
-static bool is_held(const Fake *fake, const FakeUnit *slice) {
+static bool is_idle(const FakeUnit *unit) {
+        return strcmp(unit->active, "inactive") == 0 && unit->job == 0;
+}
+
+static FakeUnit *find_in_slice(const Fake *fake, const FakeUnit *slice) {
         for (guint i = 0; i < fake->order->len; i++) {
                 FakeUnit *unit = g_ptr_array_index(fake->order, i);
 
                 if (g_strcmp0(unit->slice, slice->name) == 0)
-                        return true;
+                        return unit;
         }
-        return false;
+        return NULL;
 }
 
-/* What is inactive, has no job and is named by no other unit is forgotten: a failed service holds its slice. */
+/* What is inactive, has no job and is named by no other unit is forgotten. A service names its slice, and its slice names
+ * it: they go together, or neither. */
 static void collect(Fake *fake, FakeUnit *unit) {
-        FakeUnit *slice = unit->slice ? fake_find(fake, unit->slice) : NULL;
+        FakeUnit *slice = fake_unit_is_slice(unit) ? unit
+                          : unit->slice            ? fake_find(fake, unit->slice)
+                                                   : NULL;
+        FakeUnit *inner = slice ? find_in_slice(fake, slice) : unit;
 
-        if (strcmp(unit->active, "inactive") != 0 || unit->job != 0 || is_held(fake, unit))
+        if ((slice && !is_idle(slice)) || (inner && !is_idle(inner)))
                 return;
-        fake_remove(fake, unit);
         if (slice)
-                collect(fake, slice);
+                fake_remove(fake, slice);
+        if (inner)
+                fake_remove(fake, inner);
 }
 
 /* The program's end */
@@ -140,8 +149,6 @@ static void tell_listener(Fake *fake, FakeEvent event) {
 }
 
 static void reap(Fake *fake, FakeUnit *unit, int code, int status) {
-        bool is_stopping = strcmp(unit->active, "deactivating") == 0;
-
         unit->main_pid = 0;
         unit->exec_main_code = code;
         unit->exec_main_status = status;
@@ -151,10 +158,8 @@ static void reap(Fake *fake, FakeUnit *unit, int code, int status) {
         tell_listener(fake, FAKE_ENDED);
         if (strcmp(unit->result, "success") != 0)
                 fake_unit_set_state(unit, "failed", "failed");
-        else if (is_stopping)
-                fake_unit_set_state(unit, "inactive", "dead");
         else
-                fake_unit_set_state(unit, "active", "exited"); /* RemainAfterExit */
+                fake_unit_set_state(unit, "inactive", "dead");
 }
 
 static void act_end(Fake *fake, FakeUnit *unit, int code, int status) {

@@ -66,14 +66,14 @@ static void test_killed_and_cleared(void) {
            "< ResetFailedUnit answered\n"
            "< PropertiesChanged " UNIT "\n"
            "< PropertiesChanged " UNIT "\n"
-           "< UnitRemoved " UNIT "\n"
            "> StopUnit " SLICE "\n"
            "< JobNew " SLICE "\n"
            "< StopUnit answered\n"
            "< PropertiesChanged " SLICE "\n"
            "< JobRemoved " SLICE " done\n"
            "< PropertiesChanged " SLICE "\n"
-           "< UnitRemoved " SLICE "\n",
+           "< UnitRemoved " SLICE "\n"
+           "< UnitRemoved " UNIT "\n",
            "… and the clearing away");
 }
 

@@ -25,8 +25,7 @@ typedef struct {
 static bool has_ended(const UnitSnapshot *snapshot) {
         return snapshot->exec_main_code != 0 &&
                (g_strcmp0(snapshot->active_state, "failed") == 0 ||
-                g_strcmp0(snapshot->active_state, "inactive") == 0 ||
-                g_strcmp0(snapshot->sub_state, "exited") == 0);
+                g_strcmp0(snapshot->active_state, "inactive") == 0);
 }
 
 static bool is_refused(const UnitState *state) {
