@@ -254,8 +254,10 @@ static bool is_failed(const UnitSnapshot *snapshot) {
         return g_strcmp0(snapshot->active_state, "failed") == 0;
 }
 
+/* "exited": a drop-in for all services can say RemainAfterExit=. */
 bool unit_snapshot_is_at_rest(const UnitSnapshot *snapshot) {
-        return is_failed(snapshot) || g_strcmp0(snapshot->active_state, "inactive") == 0;
+        return is_failed(snapshot) || g_strcmp0(snapshot->sub_state, "exited") == 0 ||
+               g_strcmp0(snapshot->active_state, "inactive") == 0;
 }
 
 bool unit_snapshot_has_ended(const UnitSnapshot *snapshot) {

@@ -47,13 +47,13 @@ int unit_snapshot_absorb_value(UnitSnapshot *snapshot, const char *name, sd_bus_
 /* Of a PropertiesChanged signal what anybody would absorb, as the body of another one. */
 int unit_snapshot_sift(sd_bus_message *from, sd_bus_message *to);
 
-/* No process of the unit is left: it is inactive, or failed. */
+/* No process of the unit is left: it is inactive, failed, or active with no more to do. */
 bool unit_snapshot_is_at_rest(const UnitSnapshot *snapshot);
 
 /* … and the status of the main process is known. */
 bool unit_snapshot_has_ended(const UnitSnapshot *snapshot);
 
-/* … and did not make the unit a failed one, which stays until somebody says otherwise. */
+/* … and the unit is not a failed one, which somebody has to clear away when its slice is gone. */
 bool unit_snapshot_has_ended_well(const UnitSnapshot *snapshot);
 
 bool unit_snapshot_is_stopping(const UnitSnapshot *snapshot);

@@ -39,6 +39,7 @@ struct UnitWatch {
         UnitState state;
         ManagerCall *calls[_CALL_MAX];
         sd_bus_message *told[_CHANGE_MAX]; /* the last, when there is more in it than the states */
+        bool was_active;                   /* seen so, at least once */
         unsigned clears_pending;
         bool is_found; /* by the refresh under way */
 };
@@ -51,6 +52,11 @@ static void news(UnitWatch *watch) {
 static void note_stopping(UnitWatch *watch) {
         if (unit_snapshot_is_stopping(&watch->state.snapshot))
                 watch->state.was_stopping = true;
+}
+
+static void note_active(UnitWatch *watch) {
+        if (g_strcmp0(watch->state.snapshot.active_state, "active") == 0)
+                watch->was_active = true;
 }
 
 static void keep_told(UnitWatch *watch, UnitChange change, sd_bus_message *message) {
@@ -77,9 +83,12 @@ void unit_watch_settle(UnitWatch *watch) {
 }
 
 /* One that has not been started is at rest, too. */
-static bool may_have_ended(const UnitState *state) {
+static bool may_have_ended(const UnitWatch *watch) {
+        const UnitState *state = &watch->state;
+
         return unit_snapshot_is_at_rest(&state->snapshot) &&
-               (state->job_result || g_strcmp0(state->snapshot.active_state, "inactive") != 0);
+               (state->job_result || watch->was_active ||
+                g_strcmp0(state->snapshot.active_state, "inactive") != 0);
 }
 
 /* A dozen come in the life of a unit, and reading one costs more than all else that is done for it. Until it has come to rest
@@ -92,7 +101,8 @@ static void on_properties(sd_bus_message *message, void *userdata) {
                 unit_watch_refresh(watch); /* unreadable news are a reason to ask, not to fail */
         else if (!unit_snapshot_has_ended(&watch->state.snapshot))
                 keep_told(watch, change, message);
-        if (may_have_ended(&watch->state))
+        note_active(watch);
+        if (may_have_ended(watch))
                 unit_watch_settle(watch);
         note_stopping(watch);
         news(watch);
@@ -120,7 +130,7 @@ static void forget_former_one(UnitWatch *watch) {
         forget_told(watch);
         unit_snapshot_clear(&watch->state.snapshot);
         g_clear_pointer(&watch->state.job_result, g_free);
-        watch->state.was_stopping = false;
+        watch->state.was_stopping = watch->was_active = false;
 }
 
 /* Whose name is used again hears how the former one went, job and all, if it listens in time. */
@@ -286,6 +296,7 @@ static void absorb_unit(UnitWatch *watch, sd_bus_message *reply) {
                 return;
         forget_change(watch, CHANGE_OF_UNIT); /* the answer is newer */
         unit_snapshot_absorb(&watch->state.snapshot, reply);
+        note_active(watch);
 }
 
 static void on_got_unit(sd_bus_message *reply, const GError *error, void *userdata) {
@@ -394,8 +405,8 @@ void unit_watch_clear_away(UnitWatch *watch) {
         if (watch->state.is_disconnected || watch->clears_pending > 0)
                 return;
 
-        /* The reply must be awaited: a StopUnit whose sender is gone is lost in most of all tries (FACTS). What came to rest
-         * without failing has no process left that it could fail for when it is stopped. */
+        /* The reply must be awaited: a StopUnit whose sender is gone is lost in most of all tries (FACTS). What has ended without
+         * failing goes with its slice. */
         is_failed = !unit_snapshot_has_ended_well(&watch->state.snapshot);
         watch->clears_pending = is_failed ? 2 : 1;
         watch->state.is_cleared = false;

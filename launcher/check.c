@@ -58,7 +58,7 @@ void check_prepare(const CheckSource *source, ComposeContext *context) {
         context->systemd_major = source->settings->door->systemd_major;
         context->empty_root = source->empty_root;
         context->counts_network = source->settings->is_network_counted;
-        context->has_flat_counters = cgroup_is_flat();
+        context->without_accounting = cgroup_is_version_1("memory");
         context->without_isolation = is_best_effort && context->is_unprivileged &&
                                      isolation_any(&source->settings->spec->isolation) &&
                                      !user_namespace_can_be_had();

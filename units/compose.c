@@ -209,9 +209,10 @@ void compose_accounting(PropertyList *list) {
 }
 
 /* In version 1 a group is made, and taken away, in each hierarchy, and counts a memory kill for itself alone. Where the unit has
- * none its program is in the slice's, which stays until it was read. With version 2 OOMPolicy= needs one of the unit's own. */
-static void set_no_accounting(PropertyList *unit, const ComposeContext *context) {
-        for (size_t i = 0; context->has_flat_counters && i < G_N_ELEMENTS(accounting); i++)
+ * none its program is in the slice's, which stays until it was read. With version 2 OOMPolicy= needs one of the unit's own. -p
+ * may ask for them all the same; then they are there, and looked into. */
+static void set_no_accounting(PropertyList *unit) {
+        for (size_t i = 0; i < G_N_ELEMENTS(accounting); i++)
                 property_list_set_bool(unit, accounting[i].name, false);
 }
 
@@ -339,7 +340,8 @@ static PropertyList *compose_unit(const Spec *spec, const ComposeContext *contex
         set_description(unit, spec);
         property_list_set_string(unit, "Slice", slice_name);
         set_dependencies(unit, context);
-        set_no_accounting(unit, context);
+        if (context->without_accounting)
+                set_no_accounting(unit);
         if (spec->is_scope)
                 compose_scope(spec, context, unit);
         else

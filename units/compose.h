@@ -18,11 +18,11 @@ typedef struct {
         bool is_unprivileged; /* the manager makes namespaces only in one of users */
         bool is_booted;       /* it is the system's or a user's */
         bool is_system;       /* it is the system manager */
-        unsigned systemd_major; /* 0: unknown */
-        const char *empty_root; /* to be / with --fs strict; NULL: a tmpfs will do */
-        bool without_isolation; /* it cannot be had: --best-effort */
-        bool counts_network;    /* somebody reads its bytes */
-        bool has_flat_counters; /* the controllers are of version 1: the unit needs no groups of its own */
+        unsigned systemd_major;  /* 0: unknown */
+        const char *empty_root;  /* to be / with --fs strict; NULL: a tmpfs will do */
+        bool without_isolation;  /* it cannot be had: --best-effort */
+        bool counts_network;     /* somebody reads its bytes */
+        bool without_accounting; /* of the unit, which has its slice's: memory is of version 1 */
         int nice;     /* the caller's: a program that is not trusted cannot set it itself */
         int gate_pid; /* of a scope: the gate, as the manager numbers processes */
         int gate_fd;  /* the unit's end of the gate's socket; becomes the gate's standard input */

@@ -172,7 +172,7 @@ void cgroup_free(Cgroup *cgroup) {
         g_free(cgroup);
 }
 
-/* A v1 memory cgroup counts kills in the victim's own group only, and that group is gone when we look. */
+/* A v1 memory cgroup counts kills in the victim's own group only, which may be gone when we look. */
 void cgroup_watch_memory(Cgroup *cgroup) {
         cgroup->oom_watch = oom_watch_new(dir_of(cgroup, HIERARCHY_MEMORY));
 }
@@ -442,17 +442,6 @@ bool cgroup_is_version_1(const char *controller) {
         Hierarchy hierarchy = hierarchy_named(controller, strlen(controller));
 
         return hierarchy != HIERARCHY_UNIFIED && hierarchy_root(hierarchy);
-}
-
-bool cgroup_is_flat(void) {
-        static const Hierarchy needed[] = { HIERARCHY_MEMORY, HIERARCHY_CPU, HIERARCHY_PIDS,
-                                            HIERARCHY_BLKIO };
-
-        for (size_t i = 0; i < G_N_ELEMENTS(needed); i++)
-                if (!hierarchy_root(needed[i]))
-                        return false;
-
-        return true;
 }
 
 char *cgroup_read_cpus(Cgroup *cgroup) {

@@ -72,9 +72,6 @@ char *cgroup_path_of(pid_t pid);
 /* Is this controller ("memory") one of version 1 here? */
 bool cgroup_is_version_1(const char *controller);
 
-/* Are all of those that count and limit a run? Its program can be in the groups of its slice there, then. */
-bool cgroup_is_flat(void);
-
 /* The CPUs it may use, as a list ("0,2-3"). NULL: no cpuset controller here. */
 char *cgroup_read_cpus(Cgroup *cgroup);
 

@@ -28,9 +28,8 @@ static const Counter counters[] = {
         { offsetof(Facts, oom_kills_local_limit),
           { HIERARCHY_UNIFIED, "memory.events.local", .key = "oom" },
           { 0 } },
-        { offsetof(Facts, tasks_denied),
-          { HIERARCHY_UNIFIED, "pids.events", .key = "max" },
-          { HIERARCHY_PIDS, "pids.events", .key = "max" } },
+        /* In version 1 it counts for who forks, whosever limit it was. */
+        { offsetof(Facts, tasks_denied), { HIERARCHY_UNIFIED, "pids.events", .key = "max" }, { 0 } },
         { offsetof(Facts, cpu_throttled),
           { HIERARCHY_UNIFIED, "cpu.stat", .key = "nr_throttled" },
           { HIERARCHY_CPU, "cpu.stat", .key = "nr_throttled" } },

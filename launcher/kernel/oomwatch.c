@@ -27,8 +27,8 @@ typedef struct {
 struct OomWatch {
         Listener own, above; /* the slice's, and its parent's */
         uint64_t kills; /* counted at or below the slice; groups that were removed since included */
-        bool is_direct; /* the program is in the slice's own group, and no other is needed */
-        bool is_complete; /* looked into the unit's group after the main process died */
+        bool is_direct; /* the slice has had no group below it: all is counted in its own, which stays */
+        bool is_complete; /* looked into the program's group after the main process died */
 };
 
 static int listen_at(int dir) {
@@ -149,6 +149,7 @@ static bool count_kills(OomWatch *watch) {
         uint64_t kills = kills_below(watch->own.dir, &groups);
 
         watch->kills = MAX(watch->kills, kills);
+        watch->is_direct = watch->is_direct && groups == 0;
         return groups > 0 || (watch->is_direct && is_there(watch->own.dir));
 }
 
@@ -182,7 +183,7 @@ bool oom_watch_was_notified(const OomWatch *watch) {
         return watch->own.notified > 0;
 }
 
-/* The unit's group may go before we have looked into it. Then it is a proof that a limit ran out, our own or one above,
+/* A group of the unit's own (an administrator can give it one) may go before we have looked into it. Then it is a proof that a limit ran out, our own or one above,
  * while the main process was killed with SIGKILL; nothing else is one. */
 void oom_watch_fill(OomWatch *watch, Facts *facts) {
         bool is_counted = take_in(watch);

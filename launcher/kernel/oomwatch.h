@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Kills for memory in a v1 cgroup, whose slice counts none of what happens below it. What is known is known while it
- * happens: a notification says that memory ran out, and the group of the victim has a counter, until it is removed. */
+/* Kills for memory in a v1 cgroup, which counts none of what happens below it. A run's program is in the group of its slice;
+ * where there are others below, what is known of them is known while it happens: a notification says that memory ran out, and
+ * the group of the victim has a counter, until it is removed. */
 
 #include <glib.h>
 #include <stdbool.h>

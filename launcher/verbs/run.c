@@ -515,7 +515,7 @@ static int print_plan(const Run *run) {
                                    .is_system = door.kind == MANAGER_SYSTEM,
                                    .nice = run->errand.caller.nice,
                                    .counts_network = run->options.record || run->options.is_capture,
-                                   .has_flat_counters = cgroup_is_flat(),
+                                   .without_accounting = cgroup_is_version_1("memory"),
                                    .gate_fd = STDIN_FILENO };
         PlanWorld world = { .directory = run->options.directory,
                             .variables = run->options.variables,

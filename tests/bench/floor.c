@@ -32,6 +32,7 @@ typedef struct {
 typedef struct {
         Floor *floor;
         char *slice, *unit, *path;
+        bool was_active;
         ManagerCall *start, *stop;
 } Flight;
 
@@ -56,31 +57,38 @@ static void on_start(sd_bus_message *reply, const GError *error, void *userdata)
                 give_up("StartTransientUnit", error->message);
 }
 
+static void be_over(Flight *flight) {
+        flight->floor->over++;
+        g_hash_table_remove(flight->floor->flights, flight->path);
+}
+
 static void on_stop(sd_bus_message *reply, const GError *error, void *userdata) {
         Flight *flight = userdata;
 
         if (error)
                 give_up("StopUnit", error->message);
-        flight->floor->over++;
-        g_hash_table_remove(flight->floor->flights, flight->path);
+        be_over(flight);
 }
 
 static ManagerCaller caller(Flight *flight, ManagerReply handler) {
         return (ManagerCaller){ .bus = flight->floor->bus, .handler = handler, .userdata = flight };
 }
 
+/* Without a slice that names it the unit goes by itself. */
 static void land(Flight *flight) {
-        if (!flight->stop)
-                flight->stop = manager_stop_unit(caller(flight, on_stop),
-                                                 flight->slice ?: flight->unit);
+        if (!flight->slice)
+                be_over(flight);
+        else if (!flight->stop)
+                flight->stop = manager_stop_unit(caller(flight, on_stop), flight->slice);
 }
 
-/* Without a slice of its own the unit carries the limits; what it is described as stays the unit's. */
+/* Without a slice of its own the unit carries the limits; what it is described as stays the unit's, and it does not keep itself. */
 static void move_to_unit(const PropertyList *slice, PropertyList *unit) {
         for (size_t i = 0; i < property_list_length(slice); i++) {
                 const Property *property = property_list_at(slice, i);
 
-                if (strcmp(property->name, "Description") != 0)
+                if (strcmp(property->name, "Description") != 0 &&
+                    strcmp(property->name, "Before") != 0)
                         property_list_set(unit, property->name, property->value);
         }
         property_list_set_string(unit, "Slice", NAME_ROOT_SLICE);
@@ -90,7 +98,7 @@ static PropertyList *compose_program(const Floor *floor, PropertyList **ret_slic
         ComposeContext context = { .gate_path = PROGRAM,
                                    .owner = floor->owner,
                                    .counts_network = floor->is_counted,
-                                   .has_flat_counters = cgroup_is_flat(),
+                                   .without_accounting = cgroup_is_version_1("memory"),
                                    .gate_fd = -1 };
         PropertyList *unit = NULL;
 
@@ -119,11 +127,12 @@ static void begin(Floor *floor) {
                                                 flight->slice, slice);
 }
 
-/* A new unit is "dead" as well; this one stays when its program has ended. */
-static bool has_ended(const char *sub_state) {
+/* A new unit is "dead" as well. */
+static bool has_ended(Flight *flight, const char *sub_state) {
         if (strcmp(sub_state, "failed") == 0)
                 give_up(PROGRAM, "it failed");
-        return strcmp(sub_state, "exited") == 0;
+        flight->was_active |= strcmp(sub_state, "running") == 0;
+        return flight->was_active && strcmp(sub_state, "dead") == 0;
 }
 
 static int read_state(sd_bus_message *message, const char **ret_state) {
@@ -153,7 +162,7 @@ static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *ret
         if (flight &&
             sd_bus_message_is_signal(message, "org.freedesktop.DBus.Properties",
                                      "PropertiesChanged") > 0 &&
-            read_state(message, &state) >= 0 && state && has_ended(state))
+            read_state(message, &state) >= 0 && state && has_ended(flight, state))
                 land(flight);
         return 0;
 }

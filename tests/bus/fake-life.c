@@ -106,30 +106,47 @@ static bool is_idle(const FakeUnit *unit) {
         return strcmp(unit->active, "inactive") == 0 && unit->job == 0;
 }
 
-static FakeUnit *find_in_slice(const Fake *fake, const FakeUnit *slice) {
-        for (guint i = 0; i < fake->order->len; i++) {
-                FakeUnit *unit = g_ptr_array_index(fake->order, i);
+/* The one that a slice names, as one that comes before it. */
+static FakeUnit *find_named(const Fake *fake, const FakeUnit *slice) {
+        GVariant *before = g_hash_table_lookup(slice->asked, "Before");
+        const char *name = NULL;
 
-                if (g_strcmp0(unit->slice, slice->name) == 0)
-                        return unit;
-        }
-        return NULL;
+        if (!before)
+                return NULL;
+        g_variant_get_child(before, 0, "&s", &name);
+        return fake_find(fake, name);
 }
 
-/* What is inactive, has no job and is named by no other unit is forgotten. A service names its slice, and its slice names
- * it: they go together, or neither. */
+static bool has_loaded_unit(const Fake *fake, const FakeUnit *slice) {
+        for (guint i = 0; i < fake->order->len; i++) {
+                const FakeUnit *unit = g_ptr_array_index(fake->order, i);
+
+                if (g_strcmp0(unit->slice, slice->name) == 0)
+                        return true;
+        }
+        return false;
+}
+
+/* What is inactive, has no job and is named by no other unit is forgotten. A service names its slice, so that a failed one holds
+ * it; where the slice names the service as well they go together, or neither. */
 static void collect(Fake *fake, FakeUnit *unit) {
         FakeUnit *slice = fake_unit_is_slice(unit) ? unit
                           : unit->slice            ? fake_find(fake, unit->slice)
                                                    : NULL;
-        FakeUnit *inner = slice ? find_in_slice(fake, slice) : unit;
+        FakeUnit *named = slice ? find_named(fake, slice) : NULL;
 
-        if ((slice && !is_idle(slice)) || (inner && !is_idle(inner)))
-                return;
-        if (slice)
+        if (named) {
+                if (!is_idle(slice) || !is_idle(named))
+                        return;
                 fake_remove(fake, slice);
-        if (inner)
-                fake_remove(fake, inner);
+                fake_remove(fake, named);
+                return;
+        }
+        if (!is_idle(unit) || (unit == slice && has_loaded_unit(fake, slice)))
+                return;
+        fake_remove(fake, unit);
+        if (slice && slice != unit)
+                collect(fake, slice);
 }
 
 /* The program's end */
@@ -167,6 +184,7 @@ static void act_end(Fake *fake, FakeUnit *unit, int code, int status) {
                 return;
         reap(fake, unit, code, status);
         news(fake, unit);
+        collect(fake, unit);
 }
 
 /* Turns */
@@ -181,12 +199,16 @@ static void for_each_backwards(Fake *fake, const char *member) {
 
 /* Measured: a reload tells of every unit that it is removed, then that it is new. */
 static void reload(Fake *fake, FakeUnit *unit, bool ends_meanwhile) {
+        bool ends = ends_meanwhile && fake->program->ends && unit->main_pid > 0;
+
         fake_signal(fake, "Reloading", "b", 1);
         for_each_backwards(fake, "UnitRemoved");
-        if (ends_meanwhile && fake->program->ends && unit->main_pid > 0)
+        if (ends)
                 reap(fake, unit, fake->program->code, fake->program->status);
         for_each_backwards(fake, "UnitNew");
         fake_signal(fake, "Reloading", "b", 0);
+        if (ends)
+                collect(fake, unit);
 }
 
 static void act_reload(Fake *fake, FakeUnit *unit, int code, int status) {
@@ -205,8 +227,10 @@ static void act_turn(Fake *fake, FakeUnit *unit, int code, int status) {
                 if (turn == TURN_REEXEC_GONE_AFTER_END && program->ends)
                         act_end(fake, unit, code, status);
                 fake_drop(fake, false);
-                if (turn == TURN_REEXEC_ENDED && program->ends && unit->main_pid > 0)
+                if (turn == TURN_REEXEC_ENDED && program->ends && unit->main_pid > 0) {
                         reap(fake, unit, code, status);
+                        collect(fake, unit);
+                }
                 if (turn == TURN_REEXEC_GONE || turn == TURN_REEXEC_GONE_AFTER_END)
                         fake_remove(fake, unit);
         }

@@ -41,9 +41,10 @@ static char *log_of(Talk *talk) {
 }
 
 static void start(Talk *talk) {
-        g_autoptr(PropertyList) none = property_list_new();
+        g_autoptr(PropertyList) none = property_list_new(), slice = property_list_new();
 
-        talk_await(talk, manager_start_transient(talk_caller(talk), UNIT, none, SLICE, none));
+        property_list_set(slice, "Before", g_variant_new_strv((const char *[]){ UNIT }, 1));
+        talk_await(talk, manager_start_transient(talk_caller(talk), UNIT, none, SLICE, slice));
         talk_settle(talk);
 }
 

@@ -219,12 +219,10 @@ static void test_effects(void) {
         talk_settle(talk);
         talk_await(talk, make_reset(talk));
         talk_settle(talk);
-        ok(fake_has_unit(talk->fake, "t.service"),
-           "killed, failed and cleared it is there as long as its slice");
+        ok(!fake_has_unit(talk->fake, "t.service"), "killed, failed and cleared it is gone");
         talk_await(talk, make_stop(talk));
         talk_settle(talk);
-        ok(!fake_has_unit(talk->fake, "t.slice"), "… which goes when it is stopped");
-        ok(!fake_has_unit(talk->fake, "t.service"), "… and takes it along");
+        ok(!fake_has_unit(talk->fake, "t.slice"), "… and stopped, its slice is");
         talk_await(talk, make_reset(talk));
         ok(g_error_matches(talk->error, DBUS_ERROR, DBUS_ERROR_NO_SUCH_UNIT),
            "what is gone cannot be cleared");

@@ -99,6 +99,7 @@ static void *begin(Case *run, sd_bus *bus) {
 
         property_list_set_string(unit, "Slice", CASE_SLICE);
         property_list_set_uint64(slice, "MemoryMax", 100000000);
+        property_list_set(slice, "Before", g_variant_new_strv((const char *[]){ CASE_UNIT }, 1));
         consumer->run = run;
         consumer->board = switchboard_new(bus, NULL, NULL);
         consumer->watch = unit_watch_new(consumer->board, CASE_UNIT, CASE_SLICE, decide, consumer);

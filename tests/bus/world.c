@@ -359,10 +359,6 @@ bool cgroup_is_version_1(const char *controller) {
         return false;
 }
 
-bool cgroup_is_flat(void) {
-        return false;
-}
-
 char *cgroup_read_cpus(Cgroup *cgroup) {
         return NULL;
 }

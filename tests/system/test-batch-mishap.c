@@ -134,15 +134,18 @@ static GPtrArray *stopped_units(void) {
         return manager_units(WORDS("cordon-stopped*.service", "cordon-stopped*.scope"));
 }
 
-/* A scope that has ended is forgotten; a service stays as long as its slice. */
+/* A scope that has ended is forgotten; a service stays as long as its slice, without a group. */
 static bool are_stopped(const void *unused) {
         g_autoptr(GPtrArray) units = stopped_units();
 
-        for (guint i = 0; i < units->len; i++)
-                if (g_str_has_suffix(units->pdata[i], ".scope") ||
-                    manager_main_pid(units->pdata[i]) != 0)
-                        return false;
+        for (guint i = 0; i < units->len; i++) {
+                g_autofree char *group = g_str_has_suffix(units->pdata[i], ".scope")
+                                                 ? NULL
+                                                 : manager_control_group(units->pdata[i]);
 
+                if (!group || *group)
+                        return false;
+        }
         return true;
 }
 

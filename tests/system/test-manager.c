@@ -60,25 +60,45 @@ static void test_status_kept(Disturbance disturb, const char *what) {
         expect(run, &expected, name);
 }
 
-static KitOrder short_order; /* its command is known when the kit is */
-static const Expected short_expected = { .outcome = "exited",
-                                         .status = 38,
-                                         .exit_code = 38,
-                                         .said = "ready\n",
-                                         .message = "exited with 38" };
+/* What a manager keeps of itself, because the unit failed; and what it would forget. */
+static const struct {
+        const char *verb, *argument;
+        Expected expected;
+} short_ends[] = {
+        { "exit",
+          "38",
+          { .outcome = "exited", .status = 38, .exit_code = 38, .message = "exited with 38" } },
+        { "exit", "0", { .outcome = "exited", .message = "exited with 0" } },
+        { "raise",
+          "TERM",
+          { .outcome = "signaled",
+            .status = 143,
+            .exit_code = ABSENT,
+            .signal = SIGTERM,
+            .message = "killed (SIGTERM)",
+            .words = "cordon: killed (SIGTERM) *\n" } },
+};
 
 /* It ends while the manager is busy with itself. */
 static void test_status_meanwhile(Disturbance disturb, const char *what) {
-        int rounds = kit_rounds(5, 1);
+        int rows = G_N_ELEMENTS(short_ends), rounds = kit_rounds(2 * rows, rows);
 
         for (int i = 0; i < rounds; i++) {
-                g_autofree char *name = g_strdup_printf("an end during %s", what);
-                g_autoptr(KitRun) run = kit_start(&short_order);
+                int row = i % rows;
+                Expected expected = short_ends[row].expected;
+                g_autofree char *name = g_strdup_printf("%s %s during %s", short_ends[row].verb,
+                                                        short_ends[row].argument, what);
+
+                expected.said = "ready\n";
+                KitOrder order = { .command = VICTIM("say", "ready", "nap", "50",
+                                                     short_ends[row].verb,
+                                                     short_ends[row].argument) };
+                g_autoptr(KitRun) run = kit_start(&order);
 
                 (void)kit_wait_line(run, "ready");
                 (void)disturb();
                 kit_finish(run);
-                expect(run, &short_expected, name);
+                expect(run, &expected, name);
         }
 }
 
@@ -118,16 +138,18 @@ static void test_guard_holds(Disturbance disturb, const char *what) {
 /* A manager that looks for unit files while our slice is there remembers its file when both are gone. */
 static void test_next_start(Disturbance disturb, const char *what) {
         g_autofree char *name = g_strdup_printf("a first start after %s", what);
-        g_autoptr(KitRun) before = kit_start(&short_order);
+        KitOrder order = { .command = VICTIM("say", "ready", "nap", "50", "end") };
+        Expected expected = { .outcome = "exited", .said = "ready\n", .message = "exited with 0" };
+        g_autoptr(KitRun) before = kit_start(&order);
 
         (void)kit_wait_line(before, "ready");
         (void)disturb();
         kit_finish(before);
         leftover_check_guard(what);
 
-        g_autoptr(KitRun) run = kit_run(&short_order);
+        g_autoptr(KitRun) run = kit_run(&order);
 
-        expect(run, &short_expected, name);
+        expect(run, &expected, name);
 }
 
 static void test_disturbance(Disturbance disturb, const char *what) {
@@ -222,7 +244,6 @@ int main(void) {
         const char *why_not;
 
         kit_init();
-        short_order.command = VICTIM("say", "ready", "nap", "50", "exit", "38");
         test_disturbance(manager_reload, "a reload of the manager");
         why_not = manager_cannot_reexecute();
         skip(why_not != NULL, 1, "%s", why_not);

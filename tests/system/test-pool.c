@@ -76,7 +76,8 @@ static void test_record(void) {
 static void test_tasks(void) {
         g_autofree char *pool = pool_new_name();
         const char *const *options = WORDS("--pool", pool, "--pool-tasks", "20");
-        KitOrder order = { .options = options, .command = VICTIM("forks", "10", "say", "ready") };
+        KitOrder order = { .options = WORDS("--pool", pool, "--pool-tasks", "20", "--tasks", "64"),
+                           .command = VICTIM("forks", "10", "say", "ready") };
         g_autoptr(KitRun)
                 first = kit_start(&(KitOrder){ .options = options,
                                                .command = VICTIM("quit-on", "USR1", "pid", "forks",
@@ -90,6 +91,7 @@ static void test_tasks(void) {
         got = kit_said_number(second, "forks");
         ok(second->status == 0 && got >= 0 && got < 10 && got + 1 + 13 <= 20,
            "what one run has forked is denied to the other: it got %d", (int)got);
+        ok(!record_is_true(second, "limits.tasks.touched"), "… by the pool, and not by --tasks");
         ok(kill((pid_t)kit_said_number(first, "pid"), SIGUSR1) == 0, "the first one may end");
         kit_finish(first);
         ok(first->status == 0 && kit_said_number(first, "forks") == 12,

@@ -106,33 +106,33 @@ static void test_own_manager(void) {
         ok(!strstr(slice_always, line) && !strstr(unit_always, line), "… with others they do");
 }
 
-static void test_flat_counters(void) {
+static void test_no_accounting(void) {
         static const char lines[] = "MemoryAccounting=no\nCPUAccounting=no\n"
                                     "TasksAccounting=no\nIOAccounting=no\n";
-        ComposeContext flat = context;
+        ComposeContext bare = context;
         g_autoptr(Spec) spec = sample();
         g_autoptr(PropertyList) slice = NULL;
         g_autoptr(PropertyList) unit = NULL;
         g_autofree char *slice_text = NULL, *unit_text = NULL;
 
-        flat.has_flat_counters = true;
+        bare.without_accounting = true;
         for (int is_scope = 0; is_scope < 2; is_scope++) {
                 spec->is_scope = is_scope;
                 g_clear_pointer(&slice, property_list_free);
                 g_clear_pointer(&unit, property_list_free);
                 g_clear_pointer(&slice_text, g_free);
                 g_clear_pointer(&unit_text, g_free);
-                compose(spec, &flat, &slice, &unit);
+                compose(spec, &bare, &slice, &unit);
                 slice_text = property_list_to_text(slice);
                 unit_text = property_list_to_text(unit);
                 ok(g_str_has_suffix(slice_text, strstr(slice_always, "MemoryAccounting=")),
-                   "with flat counters the slice has them all");
+                   "the slice counts all, whoever else does");
                 ok(!strstr(slice_text, "Before=") == spec->is_scope,
                    "… and names what it keeps, if that can be kept");
                 ok(strstr(unit_text, lines), "… and the %s in it none of its own",
                    is_scope ? "scope" : "service");
         }
-        ok(!strstr(unit_always, "Accounting="), "… with others it has what the manager gives");
+        ok(!strstr(unit_always, "Accounting="), "… elsewhere it has what the manager gives");
 }
 
 /* clang-format off */
@@ -428,7 +428,7 @@ int main(void) {
         plan(NO_PLAN);
         test_golden();
         test_own_manager();
-        test_flat_counters();
+        test_no_accounting();
         test_scope_versions();
         test_limits();
         test_pool();
