@@ -99,12 +99,12 @@ static const struct {
 };
 /* clang-format on */
 
-/* An agent sees the system alone, and the victim is none of it. */
+/* An agent sees the system alone, and the victim is none of it; nor is it in a /tmp of a build's own, if it is in /tmp. */
 static char **with_victim(const char *const *options) {
         g_autoptr(GStrvBuilder) builder = g_strv_builder_new();
 
         g_strv_builder_addv(builder, (const char **)options);
-        if (strcmp(options[1], "agent") == 0)
+        if (strcmp(options[1], "agent") == 0 || strcmp(options[1], "build") == 0)
                 g_strv_builder_add_many(builder, "--ro", kit_victim(), NULL);
         return g_strv_builder_end(builder);
 }
@@ -158,8 +158,11 @@ static void test_views(void) {
                                    .command = WORDS("/bin/sh", "-c", views[i].script) };
                 g_autoptr(KitRun) run = kit_run(&order);
 
+                skip(place_of(views[i].profile) && g_str_has_prefix(kit_victim(), "/tmp/"), 1,
+                     "n/a: what is built below /tmp shows where cordon's gate is");
                 ok(g_pattern_match_simple(views[i].said, run->output->str), "%s: %s", views[i].name,
                    run->output->str);
+                end_skip;
         }
 }
 
@@ -222,7 +225,8 @@ static int64_t available_bytes(void) {
 }
 
 static void test_build_memory(void) {
-        KitOrder order = { .options = WORDS("--profile", "build"),
+        g_auto(GStrv) options = with_victim(WORDS("--profile", "build"));
+        KitOrder order = { .options = (const char *const *)options,
                            .directory = place_of("build"),
                            .command = VICTIM("eat", "2200") };
         Expected expected = { .outcome = "memory",
