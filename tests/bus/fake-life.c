@@ -261,6 +261,8 @@ static void act_forked(Fake *fake, FakeUnit *unit, int code, int status) {
         news(fake, unit);
         fake_unit_set_state(unit, "active", "running");
         news(fake, unit);
+        if (fake->fault->loses_job)
+                unit->job = 0;
         finish_job(fake, unit, "done");
         if (fake->fault->has_late_jobs)
                 late_job(fake, unit);

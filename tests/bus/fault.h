@@ -98,6 +98,7 @@ typedef struct {
         bool has_foreign; /* signals of units like ours, whose names begin or end as ours do */
         bool is_twice;    /* every signal comes twice */
         bool has_late_jobs; /* jobs of ours are told of that nobody here asked for, after the start job */
+        bool loses_job; /* the start job is done, and nobody is told */
         const char *text;
 } Fault;
 

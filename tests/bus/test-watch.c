@@ -319,6 +319,29 @@ static void start(Listener *listener) {
         talk_settle(listener->talk);
 }
 
+/* A manager that re-executes may have told of the start job to nobody: that it was active is known all the same. */
+static void test_job_unheard(void) {
+        static const Fault fault = { .loses_job = true };
+        g_autoptr(PropertyList) unit = property_list_new(), slice = property_list_new();
+        Listener listener = { .talk = talk_new(&fault, 0) };
+
+        property_list_set(slice, "Before", g_variant_new_strv((const char *[]){ CASE_UNIT }, 1));
+        listener.board = switchboard_new(listener.talk->bus, NULL, NULL);
+        listener.watch = unit_watch_new(listener.board, CASE_UNIT, CASE_SLICE, on_news, &listener);
+        unit_watch_start(listener.watch, unit, slice);
+        talk_settle(listener.talk);
+        fake_exit(listener.talk->fake, CASE_UNIT, 0);
+        talk_settle(listener.talk);
+
+        const UnitState *state = unit_watch_state(listener.watch);
+
+        ok(!state->job_result && !state->is_removed,
+           "of the start job nothing was told, and the unit is there");
+        ok(unit_snapshot_has_ended_well(&state->snapshot), "… and its end is known");
+        listen_no_more(&listener);
+        talk_free(listener.talk);
+}
+
 static void test_start(void) {
         Listener listener;
 
@@ -530,6 +553,7 @@ static void test_dropped_by_news(void) {
 
 int main(void) {
         plan(NO_PLAN);
+        test_job_unheard();
         test_start();
         test_former();
         test_counters();

@@ -8,6 +8,7 @@
 
 #include "expect.h"
 #include "leftover.h"
+#include "manager.h"
 
 #define MIB (INT64_C(1) << 20)
 
@@ -180,6 +181,29 @@ static void test_high(void) {
         leftover_check(run, "memory-high");
 }
 
+/* A limit of its own gives the unit a group of its own, also where it had none, and what is killed is counted there. */
+static void test_own_group(void) {
+        KitOrder order = { .options = WORDS("--memory", "32M"),
+                           .command = VICTIM("child", "quit-on", "USR1", "pid", "say", "ready",
+                                             "pause", "then", "reap", "eat", "200") };
+        Expected expected = { .outcome = "memory",
+                              .status = 137,
+                              .exit_code = ABSENT,
+                              .signal = SIGKILL,
+                              .said = "pid *\nready\nchild 0\n",
+                              .words = "cordon: memory limit hit: killed (SIGKILL) *[memory=32M]\n",
+                              .touched = "memory" };
+        g_autoptr(KitRun) run = kit_start(&order);
+        g_autofree char *unit = NULL;
+
+        (void)kit_wait_line(run, "ready");
+        unit = leftover_program_unit(run->id);
+        ok(manager_limit_memory(unit, 1024 * MIB), "the program's unit gets a limit in mid-run");
+        (void)kill((pid_t)kit_said_number(run, "pid"), SIGUSR1);
+        kit_finish(run);
+        expect(run, &expected, "a kill in the unit's own group");
+}
+
 int main(void) {
         kit_init();
         test_parent();
@@ -187,6 +211,7 @@ int main(void) {
         test_siblings();
         test_innocents();
         test_administrator();
+        test_own_group();
         test_peak();
         test_rounding();
         test_high();

@@ -23,13 +23,18 @@ static Spec *sample(void) {
         return spec;
 }
 
-static void compose_text(const Spec *spec, char **ret_slice, char **ret_unit) {
+static void compose_text_in(const ComposeContext *where, const Spec *spec, char **ret_slice,
+                            char **ret_unit) {
         g_autoptr(PropertyList) slice = NULL;
         g_autoptr(PropertyList) unit = NULL;
 
-        compose(spec, &context, &slice, &unit);
+        compose(spec, where, &slice, &unit);
         *ret_slice = property_list_to_text(slice);
         *ret_unit = property_list_to_text(unit);
+}
+
+static void compose_text(const Spec *spec, char **ret_slice, char **ret_unit) {
+        compose_text_in(&context, spec, ret_slice, ret_unit);
 }
 
 static const char slice_always[] = "Description=cordon my-run: limits (launcher 4711:99)\n"
@@ -93,16 +98,12 @@ static void test_own_manager(void) {
         static const char line[] = "DefaultDependencies=no\n";
         ComposeContext own = context;
         g_autoptr(Spec) spec = sample();
-        g_autoptr(PropertyList) slice = NULL;
-        g_autoptr(PropertyList) unit = NULL;
-        g_autofree char *slice_text = NULL, *unit_text = NULL;
+        g_autofree char *slice = NULL, *unit = NULL;
 
         own.is_booted = false;
-        compose(spec, &own, &slice, &unit);
-        slice_text = property_list_to_text(slice);
-        unit_text = property_list_to_text(unit);
-        ok(strstr(slice_text, line), "with a manager of our own the slice depends on nothing");
-        ok(strstr(unit_text, line), "… nor does the unit");
+        compose_text_in(&own, spec, &slice, &unit);
+        ok(strstr(slice, line), "with a manager of our own the slice depends on nothing");
+        ok(strstr(unit, line), "… nor does the unit");
         ok(!strstr(slice_always, line) && !strstr(unit_always, line), "… with others they do");
 }
 
@@ -111,25 +112,18 @@ static void test_no_accounting(void) {
                                     "TasksAccounting=no\nIOAccounting=no\n";
         ComposeContext bare = context;
         g_autoptr(Spec) spec = sample();
-        g_autoptr(PropertyList) slice = NULL;
-        g_autoptr(PropertyList) unit = NULL;
-        g_autofree char *slice_text = NULL, *unit_text = NULL;
 
         bare.without_accounting = true;
         for (int is_scope = 0; is_scope < 2; is_scope++) {
+                g_autofree char *slice = NULL, *unit = NULL;
+
                 spec->is_scope = is_scope;
-                g_clear_pointer(&slice, property_list_free);
-                g_clear_pointer(&unit, property_list_free);
-                g_clear_pointer(&slice_text, g_free);
-                g_clear_pointer(&unit_text, g_free);
-                compose(spec, &bare, &slice, &unit);
-                slice_text = property_list_to_text(slice);
-                unit_text = property_list_to_text(unit);
-                ok(g_str_has_suffix(slice_text, strstr(slice_always, "MemoryAccounting=")),
+                compose_text_in(&bare, spec, &slice, &unit);
+                ok(g_str_has_suffix(slice, strstr(slice_always, "MemoryAccounting=")),
                    "the slice counts all, whoever else does");
-                ok(!strstr(slice_text, "Before=") == spec->is_scope,
+                ok(!strstr(slice, "Before=") == spec->is_scope,
                    "… and names what it keeps, if that can be kept");
-                ok(strstr(unit_text, lines), "… and the %s in it none of its own",
+                ok(strstr(unit, lines), "… and the %s in it none of its own",
                    is_scope ? "scope" : "service");
         }
         ok(!strstr(unit_always, "Accounting="), "… elsewhere it has what the manager gives");
